@@ -1,0 +1,58 @@
+# gawah: two commands do all the set-up. `make demo` runs the main job, `make test` passes the tests.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
+LOCKED := --no-deps --require-hashes
+
+.PHONY: demo test check bench bench-kill experiment lock clean help
+
+help:
+	@echo "make demo        install, then ingest examples/, three cited answers, two refusals, one verification"
+	@echo "make test        install, then lint, types and tests"
+	@echo "make check       lint and types only"
+	@echo "make bench       one table of speeds and sizes (minutes)"
+	@echo "make bench-kill  kill -9 an ingest twenty times and compare fingerprints (minutes)"
+	@echo "make lock        write the lock files anew (needs uv)"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "gawah needs Python 3.11 or newer; try: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { echo "the venv module is missing; on Debian and Ubuntu: apt-get install python3-venv" >&2; rm -rf $(VENV); exit 1; }
+
+$(VENV)/.runtime: requirements/runtime.lock requirements/models.lock requirements/build.lock pyproject.toml | $(BIN)/python
+	$(PIP) install $(LOCKED) -r requirements/runtime.lock -r requirements/models.lock -r requirements/build.lock
+	$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.develop: requirements/develop.lock $(VENV)/.runtime
+	$(PIP) install $(LOCKED) -r requirements/develop.lock
+	@touch $@
+
+demo: $(VENV)/.runtime
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
+
+test: $(VENV)/.develop
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.develop
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.develop
+	$(BIN)/python -m bench.run
+
+bench-kill: $(VENV)/.develop
+	$(BIN)/python -m bench.kill
+
+lock:
+	uv pip compile pyproject.toml --group test --group check --group bench $(LOCKFLAGS) -o requirements/develop.lock
+	uv pip compile pyproject.toml -c requirements/develop.lock $(LOCKFLAGS) -o requirements/runtime.lock
+	uv pip compile --group build -c requirements/develop.lock $(LOCKFLAGS) -o requirements/build.lock
+	uv pip compile requirements/models.in --no-deps $(LOCKFLAGS) -o requirements/models.lock
+
+LOCKFLAGS := --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links -q
+
+clean:
+	rm -rf .demo dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

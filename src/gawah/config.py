@@ -1,0 +1,127 @@
+"""Settings: defaults, then `gawah.toml`, then `GAWAH_…` in the environment, then the command line; each knows its origin."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+
+from gawah.errors import ConfigurationError
+
+FILE_NAME = "gawah.toml"
+ENV_PREFIX = "GAWAH_"
+CONFIG_ENV = "GAWAH_CONFIG"  # the file itself is named by --config or this, so it is no setting
+
+Count = Annotated[int, Field(ge=1)]
+
+
+def default_store() -> Path:
+    """The XDG data directory's."""
+    base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return Path(base) / "gawah" / "store"
+
+
+def default_cache() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "gawah"
+
+
+class Settings(BaseModel):
+    """Every setting of gawah, with its default; the description is what `gawah config show` and the docs print."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+
+    store: Path = Field(default_factory=default_store, description="folder of the store")
+    cache: Path = Field(default_factory=default_cache, description="folder of built model graphs; can be deleted")
+    collection: str = Field("default", min_length=1, description="collection that `ingest` writes to")
+
+    model: str = Field("all-MiniLM-L6-v2", description="encoder: a packaged name, a directory, or a hub id")
+    model_sha256: str = Field("", description="refuse weights with another hash; empty takes any for a directory")
+    threads: int = Field(0, ge=0, description="embedding threads; 0 means every core this process may use")
+
+    target_chars: int = Field(512, ge=64, description="size of a chunk that packing aims at, in characters")
+    max_file_mb: Count = Field(100, description="larger files fail with `too_large`")
+    extract_memory_mb: Count = Field(1024, description="address space of one extraction")
+    extract_cpu_s: Count = Field(60, description="processor time of one extraction, in seconds")
+    extract_wall_s: Count = Field(120, description="wall time of one extraction, in seconds")
+
+    candidates: Count = Field(100, description="hits each retrieval leg hands to fusion")
+    rerank: Literal["late", "none"] = Field("late", description="reranker over the fused shortlist")
+    rerank_depth: Count = Field(50, description="how many fused candidates are reranked")
+    gate_threshold: float = Field(0.6, ge=0, le=2, description="refuse when no passage is within this cosine distance")
+    passages: int = Field(4, ge=1, le=20, description="at most so many passages go to the generator")
+
+    generator: Literal["extractive", "openai"] = Field("extractive", description="who writes the answer")
+    openai_url: str = Field("http://127.0.0.1:11434/v1", description="OpenAI-compatible endpoint")
+    openai_model: str = Field("", description="model name the endpoint expects")
+    openai_key: SecretStr = Field(SecretStr(""), description="API key of the endpoint; never shown or logged")
+    generator_timeout_s: float = Field(120.0, gt=0, description="deadline of one generation, in seconds")
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Settings, and where each of them came from: "default", a file's path, an environment variable, "command line"."""
+
+    settings: Settings
+    origins: Mapping[str, str]
+
+
+def load_settings(
+    *, file: Path | None = None, environment: Mapping[str, str] | None = None, options: Mapping[str, Any] | None = None
+) -> Loaded:
+    """Merges the four origins; raises ConfigurationError, one line, for an unknown key or a value that does not fit."""
+    environment = os.environ if environment is None else environment
+    values: dict[str, Any] = {}
+    origins = dict.fromkeys(Settings.model_fields, "default")
+    for found, origin in ((_from_file(file, environment)), _from_environment(environment), _from_options(options or {})):
+        for key, value in found.items():
+            if key not in Settings.model_fields:
+                raise ConfigurationError(f"{origin[key]}: there is no setting {key}{_suggestion(key)}")
+            values[key] = value
+            origins[key] = origin[key]
+    try:
+        return Loaded(Settings(**values), origins)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        key = str(first["loc"][0])
+        raise ConfigurationError(f"{origins.get(key, 'settings')}: {key}: {first['msg']}") from error
+
+
+def _from_file(file: Path | None, environment: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
+    named = file or (Path(environment[CONFIG_ENV]) if environment.get(CONFIG_ENV) else None)
+    path = named or Path(FILE_NAME)
+    if not path.is_file():
+        if named:
+            raise ConfigurationError(f"{path}: no such settings file")
+        return {}, {}
+    try:
+        with path.open("rb") as stream:
+            found = tomllib.load(stream)
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path}: {error}") from error
+    return found, dict.fromkeys(found, str(path))
+
+
+def _from_environment(environment: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
+    found, origin = {}, {}
+    for name, value in sorted(environment.items()):
+        if name.startswith(ENV_PREFIX) and name != CONFIG_ENV:
+            key = name.removeprefix(ENV_PREFIX).lower()
+            found[key], origin[key] = value, name
+    return found, origin
+
+
+def _from_options(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    given = {key: value for key, value in options.items() if value is not None}
+    return given, dict.fromkeys(given, "command line")
+
+
+def _suggestion(key: str) -> str:
+    near = difflib.get_close_matches(key, Settings.model_fields, n=1)
+    return f"; did you mean {near[0]}?" if near else "; `gawah config show` lists them"

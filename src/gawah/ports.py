@@ -1,0 +1,315 @@
+"""The seams of gawah: what a stage needs from the outside, in our own types. Every port has a fake and a contract test
+class in `gawah.testing` that each implementation inherits.
+
+Arrays: vectors are unit-length float32 rows; token codes are described at `TokenCodes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gawah.types import (
+    AnswerRecord,
+    Chunk,
+    Document,
+    DocumentCounters,
+    DocumentRecord,
+    DocumentState,
+    DraftPart,
+    Failure,
+    Filter,
+    IndexedChunk,
+    Job,
+    ModelStamp,
+    Passage,
+    Prompt,
+    SourceFile,
+    Stamp,
+)
+
+Vector = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCodes:
+    """Token vectors of one text, one sign bit a dimension and one scale a token.
+
+    signs: uint8 [n_tokens, dimensions / 8], `np.packbits(vector > 0)`, most significant bit first;
+    scales: float16 [n_tokens], the mean absolute value of the unit token vector.
+    Special and punctuation word-pieces are left out. A token is approximated by `scale * (2 * bits - 1)`.
+    """
+
+    signs: NDArray[np.uint8]
+    scales: NDArray[np.float16]
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """One text as a unit vector [dimensions] and as token codes."""
+
+    vector: Vector
+    tokens: TokenCodes
+
+
+@dataclass(frozen=True, slots=True)
+class QueryEmbedding:
+    """A question: its unit vector, and its unit token vectors [n_tokens, dimensions] (no specials, no punctuation).
+
+    `words[i]` is the whole word, as written, that word-piece i belongs to.
+    """
+
+    vector: Vector
+    token_vectors: NDArray[np.float32]
+    words: tuple[str, ...]
+
+
+class Extractor(Protocol):
+    """Turns the bytes of one file into a document with a canonical text and a map back to the original."""
+
+    name: str
+    version: int
+
+    def extract(self, source: SourceFile, data: bytes) -> Document:
+        """Raises ExtractionError with a stable code; anything else it raises counts as `extractor_crashed`."""
+        ...
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors. The result for a text does not depend on the texts beside it, to the bit."""
+
+    @property
+    def stamp(self) -> ModelStamp: ...
+
+    def embed(self, texts: Sequence[str]) -> list[Embedding]:
+        """One embedding a text, in order. A text over the window is a ValueError: chunks are cut before."""
+        ...
+
+    def embed_query(self, question: str) -> QueryEmbedding:
+        """A question longer than the window is cut at the window."""
+        ...
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Word-pieces of each text, specials included, by the model's own tokenizer, without truncation."""
+        ...
+
+
+CountTokens = Callable[[Sequence[str]], list[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRow:
+    """What the index needs of a chunk. `seq` grows with every chunk ever written and is never used twice."""
+
+    seq: int
+    chunk_id: str
+    document_no: int
+    text: str
+    embedding: Embedding
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentRecord:
+    """A registered segment: a folder below `segments/`, and the chunks it was built from."""
+
+    name: str
+    generation: int
+    first_seq: int
+    last_seq: int
+    n_chunks: int
+    manifest_sha256: str
+
+
+class IndexFeed(Protocol):
+    """A consistent view of the catalog, as an index reads it (one read transaction)."""
+
+    generation: int
+    epoch: int
+    """Grows with every commit that changes what is searchable."""
+
+    def segments(self) -> Sequence[SegmentRecord]:
+        """Ordered by first_seq."""
+        ...
+
+    def rows(self, after_seq: int) -> Iterator[IndexRow]:
+        """Live chunks of the generation with a larger seq, in order of seq."""
+        ...
+
+    def deleted(self, after: int) -> tuple[NDArray[np.int64], int]:
+        """Seqs deleted since mark `after`, and the new mark; a compaction clears what it has applied."""
+        ...
+
+    def document_numbers(self, only: Filter) -> NDArray[np.int64]:
+        """Sorted document numbers that a filter admits."""
+        ...
+
+
+class IndexView(Protocol):
+    """An immutable view of the index at one epoch: every leg of a query reads the same one."""
+
+    n_chunks: int
+    epoch: int
+    generation: int
+
+    def dense(self, vector: Vector, cutoff: int, only: Filter | None = None) -> list[tuple[str, float]]:
+        """(chunk id, cosine similarity), by (-score, chunk id)."""
+        ...
+
+    def bm25(self, terms: Sequence[str], cutoff: int, only: Filter | None = None) -> list[tuple[str, float]]:
+        """(chunk id, BM25 score > 0), by (-score, chunk id); a term that is given twice counts twice."""
+        ...
+
+    def cosine(self, vector: Vector, chunk_ids: Sequence[str]) -> list[float]:
+        """Cosine similarity of given chunks."""
+        ...
+
+    def tokens(self, chunk_ids: Sequence[str]) -> list[TokenCodes]: ...
+
+    def document_frequency(self, terms: Sequence[str]) -> list[int]:
+        """How many live chunks hold each term."""
+        ...
+
+
+class Index(Protocol):
+    """The derived search structure: it can be thrown away and built again from the catalog."""
+
+    def view(self, feed: IndexFeed) -> IndexView:
+        """The index at the feed's epoch."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A chunk in the shortlist, as a reranker sees it."""
+
+    chunk_id: str
+    chunk: Chunk
+    tokens: TokenCodes
+
+
+class Reranker(Protocol):
+    """Scores a shortlist against a question; a higher score is better."""
+
+    name: str
+
+    def score(self, question: str, query: QueryEmbedding, candidates: Sequence[Candidate], weights: Sequence[float]) -> list[float]:
+        """One score a candidate. `weights[i]` is the weight of query token i; they need not sum to 1."""
+        ...
+
+
+class Generator(Protocol):
+    """Writes a draft from numbered sources; it knows numbers only, never names or links."""
+
+    name: str
+
+    def generate(self, prompt: Prompt) -> Iterator[DraftPart]:
+        """Raises GeneratorError or UnreachableError, also half-way."""
+        ...
+
+
+class Snapshot(IndexFeed, Protocol):
+    """A read transaction of the catalog."""
+
+    model: ModelStamp | None
+    """The model stamp of the active generation; None before the first document."""
+
+    def documents(self, only: Filter | None = None) -> list[DocumentRecord]:
+        """Ordered by collection and name."""
+        ...
+
+    def find_document(self, id_or_name: str) -> DocumentRecord:
+        """Raises NotFoundError when none, or more than one, is meant."""
+        ...
+
+    def load_document(self, document_no: int) -> Document:
+        """The canonical text with its structure; raises NotFoundError when no version was ever ready."""
+        ...
+
+    def chunk(self, chunk_id: str) -> Chunk: ...
+
+    def chunks_of(self, document_no: int) -> list[Chunk]: ...
+
+    def n_chunks_by_document(self) -> dict[int, int]:
+        """What the chunk rows say, to be held against the documents' counters."""
+        ...
+
+    def passages(self, ranked: Sequence[tuple[str, float, float]]) -> list[Passage]:
+        """(chunk id, score, cosine distance) in rank order to passages."""
+        ...
+
+    def context(self, chunk_id: str, n_chars: int) -> tuple[str, str]:
+        """Up to `n_chars` characters of the canonical text before and after a chunk."""
+        ...
+
+
+class Catalog(Protocol):
+    """The only source of truth: documents, chunks, vectors, jobs, answers. Every write is one transaction."""
+
+    def snapshot(self) -> AbstractContextManager[Snapshot]: ...
+
+    def generation_for(self, model: ModelStamp) -> int:
+        """The active generation, made when there is none; raises StampMismatchError when another model built it."""
+        ...
+
+    def enqueue(self, files: Iterable[tuple[str, str, str]]) -> list[str]:
+        """Queues (collection, name, uri); returns document ids."""
+        ...
+
+    def claim(self, owner: str) -> Job | None:
+        """The oldest job that nobody holds and whose time has come."""
+        ...
+
+    def advance(self, job: Job, state: DocumentState) -> None:
+        """Shows how far a job is and renews its lease; raises LeaseLostError."""
+        ...
+
+    def note_file(self, job: Job, media_type: str, size_bytes: int, sha256: str) -> None:
+        """Records which bytes a job reads."""
+        ...
+
+    def fail(self, job: Job, failure: Failure, *, retry_after_s: float | None = None) -> None:
+        """Ends a job with a reason; the version that was searchable before stays so."""
+        ...
+
+    def release(self, owner: str) -> int:
+        """Gives back what an owner holds."""
+        ...
+
+    def reclaim(self) -> int:
+        """Queues again what dead workers left; call it under the writer's lock only."""
+        ...
+
+    def known_embeddings(self, model: ModelStamp, text_sha256: Iterable[str]) -> set[str]: ...
+
+    def put_embeddings(self, model: ModelStamp, embeddings: Mapping[str, Embedding]) -> None: ...
+
+    def commit_document(
+        self, job: Job, document: Document, chunks: Sequence[IndexedChunk], stamp: Stamp, counters: DocumentCounters
+    ) -> None:
+        """Rows, counters, stamp and `ready` at once; raises LeaseLostError, StampMismatchError."""
+        ...
+
+    def delete_documents(self, document_nos: Sequence[int]) -> int: ...
+
+    def replace_segments(
+        self, old: Iterable[str], new: SegmentRecord | None, *, applied_mark: int | None = None
+    ) -> None: ...
+
+    def append_answer(
+        self, answer_id: str, status: str, body: Mapping[str, object], document_ids: Iterable[str]
+    ) -> None: ...
+
+    def load_answer(self, answer_id: str) -> AnswerRecord: ...
+
+    def load_answers(self) -> list[AnswerRecord]: ...
+
+    def redact_answers(self, document_ids: Iterable[str]) -> int: ...
+
+    def drop_abandoned_embeddings(self) -> int: ...
+
+    def vacuum(self) -> None: ...

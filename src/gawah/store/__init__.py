@@ -1,0 +1,1 @@
+"""The store: SQLite as the only source of truth. All SQL of gawah is in this package."""

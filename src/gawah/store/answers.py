@@ -1,0 +1,81 @@
+"""The log of outcomes: append only, each row chained to the one before by hashes.
+
+The chain runs over the hash of the body, not the body: a purge can take the words out and the chain still holds.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+
+from gawah.errors import NotFoundError
+from gawah.fingerprint import canonical_json, sha256_parts, sha256_text
+from gawah.store import records
+from gawah.types import AnswerRecord
+
+GENESIS = "0" * 64
+
+
+def append(
+    connection: sqlite3.Connection,
+    answer_id: str,
+    status: str,
+    body: Mapping[str, object],
+    document_ids: Iterable[str],
+    now: float,
+) -> None:
+    """Adds an outcome; `document_ids` are the documents whose words it carries. Call inside a write transaction."""
+    last = connection.execute("SELECT chain_sha256 FROM answers ORDER BY seq DESC LIMIT 1").fetchone()
+    previous = last["chain_sha256"] if last else GENESIS
+    written = canonical_json(body)
+    body_sha256 = sha256_text(written)
+    seq = connection.execute(
+        "INSERT INTO answers (id, created_at, status, body, body_sha256, previous_sha256, chain_sha256) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (answer_id, now, status, written, body_sha256, previous, _link(previous, answer_id, status, body_sha256, now)),
+    ).lastrowid
+    connection.executemany(
+        "INSERT OR IGNORE INTO answer_documents VALUES (?, ?)", [(seq, document_id) for document_id in document_ids]
+    )
+
+
+def load(connection: sqlite3.Connection, answer_id: str) -> AnswerRecord:
+    row = connection.execute("SELECT * FROM answers WHERE id = ?", (answer_id,)).fetchone()
+    if row is None:
+        raise NotFoundError(f"no answer {answer_id} in the log")
+    return records.answer_record(row)
+
+
+def load_all(connection: sqlite3.Connection) -> list[AnswerRecord]:
+    """Oldest first."""
+    return [records.answer_record(row) for row in connection.execute("SELECT * FROM answers ORDER BY seq")]
+
+
+def redact(connection: sqlite3.Connection, document_ids: Iterable[str]) -> int:
+    """Takes out the words of every outcome that carries words of these documents; returns how many."""
+    n = 0
+    for document_id in document_ids:
+        n += connection.execute(
+            "UPDATE answers SET body = NULL WHERE body IS NOT NULL AND seq IN "
+            "(SELECT answer_seq FROM answer_documents WHERE document_id = ?)",
+            (document_id,),
+        ).rowcount
+    return n
+
+
+def broken_links(answers: Iterable[AnswerRecord]) -> list[str]:
+    """Ids of outcomes whose row no longer agrees with its hashes, or whose predecessor is not the one it was chained to."""
+    broken = []
+    previous = GENESIS
+    for answer in answers:
+        body_holds = answer.body is None or sha256_text(canonical_json(answer.body)) == answer.body_sha256
+        link = _link(answer.previous_sha256, answer.id, answer.status, answer.body_sha256, answer.created_at)
+        if not body_holds or answer.previous_sha256 != previous or link != answer.chain_sha256:
+            broken.append(answer.id)
+        previous = answer.chain_sha256
+    return broken
+
+
+def _link(previous: str, answer_id: str, status: str, body_sha256: str, created_at: float) -> str:
+    parts = (previous, answer_id, status, body_sha256, repr(created_at))
+    return sha256_parts(part.encode("utf-8") for part in parts)

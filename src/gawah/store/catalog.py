@@ -1,0 +1,329 @@
+"""The catalog: every write of gawah, each as one transaction, and snapshots to read from.
+
+A document's chunks, vectors, counters, stamp and the state `ready` become visible in one commit, or not at all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from gawah.errors import StampMismatchError
+from gawah.fingerprint import sha256_text
+from gawah.ports import Embedding, SegmentRecord
+from gawah.store import answers, connection, jobs, records
+from gawah.store.snapshot import SqliteSnapshot
+from gawah.types import (
+    AnswerRecord,
+    Document,
+    DocumentCounters,
+    DocumentState,
+    Failure,
+    IndexedChunk,
+    Job,
+    ModelStamp,
+    Stamp,
+)
+from gawah.wire import to_json
+
+LEASE_S = 600.0  # longer than the wall limit of an extraction; embedding renews it batch by batch
+
+
+class SqliteCatalog:
+    """Implements ports.Catalog over one SQLite file. Threads may share it: each has connections of its own."""
+
+    def __init__(self, directory: Path, *, create: bool = False, clock: Callable[[], float] = time.time) -> None:
+        self.directory = directory
+        self.path = directory / connection.FILE_NAME
+        self.clock = clock
+        self._local = threading.local()
+        self._opened: list[sqlite3.Connection] = []
+        self._guard = threading.Lock()
+        self._pid = os.getpid()
+        connection.connect(self.path, create=create).close()
+
+    def close(self) -> None:
+        with self._guard:
+            for opened in self._opened:
+                opened.close()
+            self._opened.clear()
+
+    def _connection(self) -> sqlite3.Connection:
+        found: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if found is None:
+            found = connection.connect(self.path)
+            found.row_factory = sqlite3.Row
+            self._local.connection = found
+            with self._guard:
+                self._opened.append(found)
+        return found
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[SqliteSnapshot]:
+        """One consistent view; do not write through this catalog from the same thread while it is open."""
+        with connection.sqlite_errors(self.path), connection.transaction(self._connection(), "DEFERRED") as opened:
+            yield SqliteSnapshot(opened)
+
+    @contextlib.contextmanager
+    def _write(self) -> Iterator[sqlite3.Connection]:
+        with connection.sqlite_errors(self.path), connection.transaction(self._connection()) as opened:
+            yield opened
+
+    # --- generations
+
+    def generation_for(self, model: ModelStamp) -> int:
+        """The active generation, made when there is none; raises StampMismatchError when another model built it."""
+        with self._write() as opened:
+            row = opened.execute("SELECT id, model FROM generations WHERE state = 'active'").fetchone()
+            written = json.dumps(to_json(model), sort_keys=True)
+            if row is None:
+                return _inserted(
+                    opened.execute(
+                        "INSERT INTO generations (model, state, created_at) VALUES (?, 'active', ?)",
+                        (written, self.clock()),
+                    )
+                )
+            if row["model"] != written:
+                raise StampMismatchError(mismatch(json.loads(row["model"]), model))
+            return int(row["id"])
+
+    # --- jobs
+
+    def enqueue(self, files: Iterable[tuple[str, str, str]]) -> list[str]:
+        """Queues (collection, name, uri); returns document ids."""
+        with self._write() as opened:
+            return jobs.enqueue(opened, files, self.clock())
+
+    def claim(self, owner: str) -> Job | None:
+        with self._write() as opened:
+            return jobs.claim(opened, owner, LEASE_S, self.clock())
+
+    def advance(self, job: Job, state: DocumentState) -> None:
+        with self._write() as opened:
+            jobs.advance(opened, job, state, LEASE_S, self.clock())
+
+    def fail(self, job: Job, failure: Failure, *, retry_after_s: float | None = None) -> None:
+        now = self.clock()
+        with self._write() as opened:
+            jobs.fail(opened, job, failure, now + retry_after_s if retry_after_s is not None else None, now)
+
+    def release(self, owner: str) -> int:
+        with self._write() as opened:
+            return jobs.release(opened, owner, self.clock())
+
+    def reclaim(self) -> int:
+        with self._write() as opened:
+            return jobs.reclaim(opened, self.clock())
+
+    # --- embeddings
+
+    def known_embeddings(self, model: ModelStamp, text_sha256: Iterable[str]) -> set[str]:
+        """Which texts have been embedded by this model already."""
+        with connection.sqlite_errors(self.path):
+            rows = self._connection().execute(
+                "SELECT text_sha256 FROM embeddings WHERE model_sha256 = ? AND text_sha256 IN "
+                "(SELECT value FROM json_each(?))",
+                (embedding_key(model), json.dumps(list(text_sha256))),
+            )
+            return {row[0] for row in rows}
+
+    def put_embeddings(self, model: ModelStamp, embeddings: Mapping[str, Embedding]) -> None:
+        """Keeps embeddings by the hash of their text, before any chunk refers to them: a killed ingest loses no batch."""
+        key = embedding_key(model)
+        with self._write() as opened:
+            opened.executemany(
+                "INSERT OR IGNORE INTO embeddings (model_sha256, text_sha256, vector, signs, scales) "
+                "VALUES (?, ?, ?, ?, ?)",
+                [(key, text, *records.embedding_bytes(value)) for text, value in embeddings.items()],
+            )
+
+    # --- documents
+
+    def commit_document(
+        self, job: Job, document: Document, chunks: Sequence[IndexedChunk], stamp: Stamp, counters: DocumentCounters
+    ) -> None:
+        """Makes a version of a document searchable and its job done.
+
+        Raises LeaseLostError when another worker holds the job, StampMismatchError when the generation is another
+        model's. Every embedding must have been put before.
+        """
+        generation = self.generation_for(stamp.model)
+        now = self.clock()
+        with self._write() as opened:
+            jobs.check(opened, job)
+            replaced = _remove_chunks(opened, job.document.no, generation)
+            opened.execute(
+                "INSERT INTO contents (document_no, text, extraction) VALUES (?1, ?2, ?3) "
+                "ON CONFLICT (document_no) DO UPDATE SET text = ?2, extraction = ?3",
+                (job.document.no, document.text, records.extraction_json(document)),
+            )
+            _insert_chunks(opened, job.document.no, generation, chunks, embedding_key(stamp.model))
+            source = document.source
+            opened.execute(
+                "UPDATE documents SET state = 'ready', failure_code = NULL, failure_reason = NULL, retryable = 0, "
+                "next_try_at = NULL, media_type = ?, size_bytes = ?, file_sha256 = ?, indexed_sha256 = ?, title = ?, "
+                "language = ?, text_sha256 = ?, stamp = ?, n_chars = ?, n_chunks = ?, n_tokens = ?, n_truncated = ?, "
+                "updated_at = ? WHERE no = ?",
+                (
+                    source.media_type, source.size_bytes, source.sha256, source.sha256, document.title,
+                    document.language, sha256_text(document.text), json.dumps(to_json(stamp), sort_keys=True),
+                    counters.n_chars, counters.n_chunks, counters.n_tokens, counters.n_truncated,
+                    now, job.document.no,
+                ),
+            )  # fmt: skip
+            jobs.finish(opened, job)
+            _drop_unused(opened, replaced)
+            _bump_epoch(opened)
+
+    def note_file(self, job: Job, media_type: str, size_bytes: int, sha256: str) -> None:
+        """Records which bytes a job reads, so that a failure can be told from a file that has changed since."""
+        with self._write() as opened:
+            jobs.check(opened, job)
+            opened.execute(
+                "UPDATE documents SET size_bytes = ?, file_sha256 = ?, "
+                "media_type = CASE WHEN ? = '' THEN media_type ELSE ? END WHERE no = ?",
+                (size_bytes, sha256, media_type, media_type, job.document.no),
+            )
+
+    def delete_documents(self, document_nos: Sequence[int]) -> int:
+        """Removes documents with all that was made of them; returns how many chunks went."""
+        with self._write() as opened:
+            n_chunks = 0
+            for no in document_nos:
+                for (generation,) in opened.execute("SELECT id FROM generations").fetchall():
+                    removed = _remove_chunks(opened, no, generation)
+                    _drop_unused(opened, removed)
+                    n_chunks += len(removed)
+                opened.execute("DELETE FROM documents WHERE no = ?", (no,))
+            _bump_epoch(opened)
+            return n_chunks
+
+    # --- segments
+
+    def replace_segments(self, old: Iterable[str], new: SegmentRecord | None, *, applied_mark: int | None = None) -> None:
+        """Registers a segment in place of others; deletions up to `applied_mark` are in it already and are forgotten."""
+        with self._write() as opened:
+            opened.executemany("DELETE FROM segments WHERE name = ?", [(name,) for name in old])
+            if new is not None:
+                opened.execute(
+                    "INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?)",
+                    (new.name, new.generation, new.first_seq, new.last_seq, new.n_chunks, new.manifest_sha256),
+                )
+                if applied_mark is not None:
+                    opened.execute(
+                        "DELETE FROM deletions WHERE generation = ? AND mark <= ?", (new.generation, applied_mark)
+                    )
+            _bump_epoch(opened)
+
+    # --- answers
+
+    def append_answer(
+        self, answer_id: str, status: str, body: Mapping[str, object], document_ids: Iterable[str]
+    ) -> None:
+        with self._write() as opened:
+            answers.append(opened, answer_id, status, body, document_ids, self.clock())
+
+    def load_answer(self, answer_id: str) -> AnswerRecord:
+        with connection.sqlite_errors(self.path):
+            return answers.load(self._connection(), answer_id)
+
+    def load_answers(self) -> list[AnswerRecord]:
+        with connection.sqlite_errors(self.path):
+            return answers.load_all(self._connection())
+
+    def redact_answers(self, document_ids: Iterable[str]) -> int:
+        with self._write() as opened:
+            return answers.redact(opened, document_ids)
+
+    # --- care
+
+    def drop_abandoned_embeddings(self) -> int:
+        """Embeddings that an ingest left behind when it was killed and its file changed; returns how many."""
+        with self._write() as opened:
+            return opened.execute(
+                "DELETE FROM embeddings WHERE NOT EXISTS (SELECT 1 FROM jobs) "
+                "AND id NOT IN (SELECT embedding FROM chunks)"
+            ).rowcount
+
+    def vacuum(self) -> None:
+        """Rewrites the file without what was deleted and empties the write-ahead log."""
+        with connection.sqlite_errors(self.path):
+            opened = self._connection()
+            opened.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            opened.execute("VACUUM")
+            opened.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def integrity_errors(self) -> list[str]:
+        """What SQLite's own check finds; empty when the file is sound."""
+        with connection.sqlite_errors(self.path):
+            opened = self._connection()
+            found = [row[0] for row in opened.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
+            found += [f"{row[0]} row {row[1]} refers to nothing" for row in opened.execute("PRAGMA foreign_key_check")]
+            return found
+
+
+def embedding_key(model: ModelStamp) -> str:
+    """Weights and token format: both decide what is stored."""
+    return f"{model.sha256}:{model.token_format}"
+
+
+def mismatch(stored: Mapping[str, object], model: ModelStamp) -> str:
+    """One line on two models that must not be mixed."""
+    return (
+        f"this store was built with {stored.get('name')} ({str(stored.get('sha256'))[:12]}, "
+        f"{stored.get('dimensions')} dimensions), not with {model.name} ({model.sha256[:12]}, {model.dimensions} "
+        "dimensions); set the old model again, or ingest into a new --store"
+    )
+
+
+def _inserted(cursor: sqlite3.Cursor) -> int:
+    assert cursor.lastrowid is not None
+    return cursor.lastrowid
+
+
+def _remove_chunks(opened: sqlite3.Connection, document_no: int, generation: int) -> list[int]:
+    """Deletes a document's chunks and tells the indexes; returns the ids of the embeddings they used."""
+    which = (document_no, generation)
+    opened.execute(
+        "INSERT INTO deletions (generation, seq) SELECT generation, seq FROM chunks "
+        "WHERE document_no = ? AND generation = ?",
+        which,
+    )
+    rows = opened.execute("DELETE FROM chunks WHERE document_no = ? AND generation = ? RETURNING embedding", which)
+    return [row[0] for row in rows.fetchall()]
+
+
+def _insert_chunks(
+    opened: sqlite3.Connection, document_no: int, generation: int, chunks: Sequence[IndexedChunk], key: str
+) -> None:
+    opened.executemany(
+        "INSERT INTO chunks (id, generation, document_no, ordinal, section, first, past, n_tokens, n_head_chars, text, "
+        "locator, embedding) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+        "(SELECT id FROM embeddings WHERE model_sha256 = ? AND text_sha256 = ?))",
+        [
+            (
+                item.chunk.id, generation, document_no, item.chunk.ordinal, item.chunk.section, item.chunk.span.start,
+                item.chunk.span.end, item.chunk.n_tokens, len(item.chunk.text) - len(item.chunk.content),
+                item.chunk.text, json.dumps(to_json(item.locator), ensure_ascii=False), key, item.text_sha256,
+            )
+            for item in chunks
+        ],
+    )  # fmt: skip
+
+
+def _drop_unused(opened: sqlite3.Connection, embeddings: Sequence[int]) -> None:
+    """Deletes those of the given embeddings that no chunk refers to any more."""
+    opened.executemany(
+        "DELETE FROM embeddings WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM chunks WHERE embedding = ?1)",
+        [(embedding,) for embedding in embeddings],
+    )
+
+
+def _bump_epoch(opened: sqlite3.Connection) -> None:
+    opened.execute("UPDATE meta SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT) WHERE key = 'epoch'")

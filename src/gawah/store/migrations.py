@@ -1,0 +1,127 @@
+"""Numbered migrations. Each runs in one transaction with the number that says it ran (`PRAGMA user_version`)."""
+
+from __future__ import annotations
+
+APPLICATION_ID = 0x67617768  # "gawh": SQLite keeps it in the file's header, so a foreign database is known by it
+
+_FIRST = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+INSERT INTO meta VALUES ('epoch', '0');
+
+CREATE TABLE generations (
+  id         INTEGER PRIMARY KEY,
+  model      TEXT NOT NULL,
+  state      TEXT NOT NULL CHECK (state IN ('building', 'active', 'retired')),
+  created_at REAL NOT NULL
+);
+CREATE UNIQUE INDEX generations_one_active ON generations (state) WHERE state = 'active';
+
+CREATE TABLE documents (
+  no             INTEGER PRIMARY KEY AUTOINCREMENT,
+  id             TEXT NOT NULL UNIQUE,
+  collection     TEXT NOT NULL,
+  name           TEXT NOT NULL,
+  uri            TEXT NOT NULL,
+  media_type     TEXT NOT NULL DEFAULT '',
+  size_bytes     INTEGER NOT NULL DEFAULT 0,
+  file_sha256    TEXT NOT NULL DEFAULT '',
+  state          TEXT NOT NULL CHECK (state IN ('queued', 'extracting', 'chunking', 'embedding', 'ready', 'failed')),
+  failure_code   TEXT,
+  failure_reason TEXT,
+  retryable      INTEGER NOT NULL DEFAULT 0,
+  attempts       INTEGER NOT NULL DEFAULT 0,
+  next_try_at    REAL,
+  title          TEXT NOT NULL DEFAULT '',
+  language       TEXT NOT NULL DEFAULT '',
+  text_sha256    TEXT NOT NULL DEFAULT '',
+  stamp          TEXT,
+  n_chars        INTEGER NOT NULL DEFAULT 0,
+  n_chunks       INTEGER NOT NULL DEFAULT 0,
+  n_tokens       INTEGER NOT NULL DEFAULT 0,
+  n_truncated    INTEGER NOT NULL DEFAULT 0,
+  indexed_sha256 TEXT NOT NULL DEFAULT '',
+  created_at     REAL NOT NULL,
+  updated_at     REAL NOT NULL,
+  UNIQUE (collection, name)
+);
+CREATE INDEX documents_by_uri ON documents (uri);
+CREATE INDEX documents_by_state ON documents (state);
+
+CREATE TABLE contents (
+  document_no INTEGER PRIMARY KEY REFERENCES documents (no) ON DELETE CASCADE,
+  text        TEXT NOT NULL,
+  extraction  TEXT NOT NULL
+);
+
+CREATE TABLE embeddings (
+  id           INTEGER PRIMARY KEY,
+  model_sha256 TEXT NOT NULL,
+  text_sha256  TEXT NOT NULL,
+  vector       BLOB NOT NULL,
+  signs        BLOB NOT NULL,
+  scales       BLOB NOT NULL,
+  UNIQUE (model_sha256, text_sha256)
+);
+
+CREATE TABLE chunks (
+  seq          INTEGER PRIMARY KEY AUTOINCREMENT,
+  id           TEXT NOT NULL,
+  generation   INTEGER NOT NULL REFERENCES generations (id),
+  document_no  INTEGER NOT NULL REFERENCES documents (no),
+  ordinal      INTEGER NOT NULL,
+  section      TEXT NOT NULL,
+  first        INTEGER NOT NULL,
+  past         INTEGER NOT NULL,
+  n_tokens     INTEGER NOT NULL,
+  n_head_chars INTEGER NOT NULL,
+  text         TEXT NOT NULL,
+  locator      TEXT NOT NULL,
+  embedding    INTEGER NOT NULL REFERENCES embeddings (id),
+  UNIQUE (generation, id)
+);
+CREATE INDEX chunks_by_document ON chunks (document_no, generation, ordinal);
+CREATE INDEX chunks_by_embedding ON chunks (embedding);
+
+CREATE TABLE deletions (
+  mark       INTEGER PRIMARY KEY AUTOINCREMENT,
+  generation INTEGER NOT NULL,
+  seq        INTEGER NOT NULL
+);
+
+CREATE TABLE segments (
+  name            TEXT PRIMARY KEY,
+  generation      INTEGER NOT NULL,
+  first_seq       INTEGER NOT NULL,
+  last_seq        INTEGER NOT NULL,
+  n_chunks        INTEGER NOT NULL,
+  manifest_sha256 TEXT NOT NULL
+);
+
+CREATE TABLE jobs (
+  id          INTEGER PRIMARY KEY AUTOINCREMENT,
+  document_no INTEGER NOT NULL UNIQUE REFERENCES documents (no) ON DELETE CASCADE,
+  owner       TEXT,
+  lease_until REAL,
+  fence       INTEGER NOT NULL DEFAULT 0,
+  created_at  REAL NOT NULL
+);
+
+CREATE TABLE answers (
+  seq             INTEGER PRIMARY KEY AUTOINCREMENT,
+  id              TEXT NOT NULL UNIQUE,
+  created_at      REAL NOT NULL,
+  status          TEXT NOT NULL,
+  body            TEXT,
+  body_sha256     TEXT NOT NULL,
+  previous_sha256 TEXT NOT NULL,
+  chain_sha256    TEXT NOT NULL
+);
+CREATE TABLE answer_documents (
+  answer_seq  INTEGER NOT NULL REFERENCES answers (seq),
+  document_id TEXT NOT NULL,
+  PRIMARY KEY (answer_seq, document_id)
+) WITHOUT ROWID;
+CREATE INDEX answer_documents_by_document ON answer_documents (document_id);
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST,)

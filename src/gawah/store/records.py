@@ -1,0 +1,166 @@
+"""Rows to values: how documents, chunks, passages and embeddings come out of SQLite."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+import numpy as np
+
+from gawah.ports import Embedding, TokenCodes
+from gawah.types import (
+    AnswerRecord,
+    Block,
+    BlockKind,
+    Chunk,
+    Conservation,
+    Document,
+    DocumentCounters,
+    DocumentRecord,
+    DocumentState,
+    Failure,
+    Hit,
+    Locator,
+    Passage,
+    Place,
+    Removal,
+    SourceFile,
+    Span,
+    Stamp,
+)
+from gawah.wire import from_json, to_json
+
+Row = sqlite3.Row
+
+DOCUMENT_COLUMNS = (
+    "d.no, d.id, d.collection, d.name, d.uri, d.media_type, d.size_bytes, d.file_sha256, d.indexed_sha256, d.state, "
+    "d.failure_code, d.failure_reason, d.retryable, d.attempts, d.next_try_at, d.title, d.language, d.text_sha256, "
+    "d.stamp, d.n_chars, d.n_chunks, d.n_tokens, d.n_truncated, d.updated_at"
+)
+CHUNK_COLUMNS = (
+    "c.id AS chunk_id, d.id AS document_id, c.ordinal, c.section, c.first, c.past, c.n_tokens, c.n_head_chars, c.text"
+)
+PASSAGE_COLUMNS = (
+    CHUNK_COLUMNS + ", c.locator, d.name, d.collection, d.uri, d.media_type, d.indexed_sha256, d.text_sha256"
+)
+
+
+def document_record(row: Row) -> DocumentRecord:
+    failure = None
+    if row["failure_code"] is not None:
+        failure = Failure(row["failure_code"], row["failure_reason"], bool(row["retryable"]))
+    return DocumentRecord(
+        no=row["no"],
+        id=row["id"],
+        collection=row["collection"],
+        name=row["name"],
+        uri=row["uri"],
+        media_type=row["media_type"],
+        size_bytes=row["size_bytes"],
+        file_sha256=row["file_sha256"],
+        indexed_sha256=row["indexed_sha256"],
+        state=DocumentState(row["state"]),
+        failure=failure,
+        attempts=row["attempts"],
+        next_try_at=row["next_try_at"],
+        title=row["title"],
+        language=row["language"],
+        text_sha256=row["text_sha256"],
+        stamp=from_json(Stamp, json.loads(row["stamp"])) if row["stamp"] else None,
+        counters=DocumentCounters(row["n_chars"], row["n_chunks"], row["n_tokens"], row["n_truncated"]),
+        updated_at=row["updated_at"],
+    )
+
+
+def chunk(row: Row) -> Chunk:
+    return Chunk(
+        id=row["chunk_id"],
+        document_id=row["document_id"],
+        ordinal=row["ordinal"],
+        section=row["section"],
+        content=row["text"][row["n_head_chars"] :],
+        text=row["text"],
+        span=Span(row["first"], row["past"]),
+        n_tokens=row["n_tokens"],
+    )
+
+
+def passage(row: Row, hit: Hit, cosine_distance: float) -> Passage:
+    locator: Locator = from_json(Locator, json.loads(row["locator"]))  # type: ignore[arg-type]
+    return Passage(
+        hit=hit,
+        chunk=chunk(row),
+        document_name=row["name"],
+        collection=row["collection"],
+        uri=row["uri"],
+        media_type=row["media_type"],
+        file_sha256=row["indexed_sha256"],
+        text_sha256=row["text_sha256"],
+        cosine_distance=cosine_distance,
+        locator=locator,
+    )
+
+
+def embedding(vector: bytes, signs: bytes, scales: bytes) -> Embedding:
+    unpacked = np.frombuffer(scales, np.float16)
+    return Embedding(
+        vector=np.frombuffer(vector, np.float32),
+        tokens=TokenCodes(signs=np.frombuffer(signs, np.uint8).reshape(len(unpacked), -1), scales=unpacked),
+    )
+
+
+def embedding_bytes(value: Embedding) -> tuple[bytes, bytes, bytes]:
+    return (
+        value.vector.astype("<f4", copy=False).tobytes(),
+        value.tokens.signs.astype(np.uint8, copy=False).tobytes(),
+        value.tokens.scales.astype("<f2", copy=False).tobytes(),
+    )
+
+
+def extraction_json(document: Document) -> str:
+    """What the catalog keeps of an extraction beside the text, so that it can be chunked again without the original."""
+    return json.dumps(
+        {
+            "blocks": [[b.kind.value, b.span.start, b.span.end, b.level, b.title] for b in document.blocks],
+            "places": [to_json(place) for place in document.places],
+            "removed": [to_json(removal) for removal in document.removed],
+            "warnings": list(document.warnings),
+            "conservation": to_json(document.conservation),
+            "extractor": document.extractor,
+        },
+        ensure_ascii=False,
+        separators=(",", ":"),
+    )
+
+
+def document(row: Row) -> Document:
+    """A stored document whole; the row holds the document's columns and `text`, `extraction`."""
+    kept = json.loads(row["extraction"])
+    return Document(
+        id=row["id"],
+        source=SourceFile(
+            row["collection"], row["name"], row["uri"], row["media_type"], row["size_bytes"], row["indexed_sha256"]
+        ),
+        title=row["title"],
+        language=row["language"],
+        text=row["text"],
+        blocks=tuple(Block(BlockKind(b[0]), Span(b[1], b[2]), b[3], b[4]) for b in kept["blocks"]),
+        places=tuple(from_json(Place, place) for place in kept["places"]),
+        extractor=kept["extractor"],
+        conservation=from_json(Conservation, kept["conservation"]),
+        warnings=tuple(kept["warnings"]),
+        removed=tuple(from_json(Removal, removal) for removal in kept["removed"]),
+    )
+
+
+def answer_record(row: Row) -> AnswerRecord:
+    return AnswerRecord(
+        seq=row["seq"],
+        id=row["id"],
+        created_at=row["created_at"],
+        status=row["status"],
+        body=json.loads(row["body"]) if row["body"] is not None else None,
+        body_sha256=row["body_sha256"],
+        previous_sha256=row["previous_sha256"],
+        chain_sha256=row["chain_sha256"],
+    )

@@ -1,0 +1,158 @@
+"""A read transaction of the catalog: documents, passages and the index's rows, all as of one commit."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gawah.errors import NotFoundError
+from gawah.ports import IndexRow, SegmentRecord
+from gawah.store import records
+from gawah.types import Chunk, Document, DocumentRecord, Filter, Hit, ModelStamp, Passage
+from gawah.wire import from_json
+
+
+class SqliteSnapshot:
+    """Implements ports.Snapshot. It is valid while its transaction is open."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self.epoch = int(self._one("SELECT value FROM meta WHERE key = 'epoch'")[0])
+        active = connection.execute("SELECT id, model FROM generations WHERE state = 'active'").fetchone()
+        self.generation: int = active[0] if active else 0
+        self.model: ModelStamp | None = from_json(ModelStamp, json.loads(active[1])) if active else None
+
+    # --- the index's feed
+
+    def segments(self) -> list[SegmentRecord]:
+        rows = self._connection.execute(
+            "SELECT name, generation, first_seq, last_seq, n_chunks, manifest_sha256 FROM segments "
+            "WHERE generation = ? ORDER BY first_seq",
+            (self.generation,),
+        )
+        return [SegmentRecord(*row) for row in rows]
+
+    def rows(self, after_seq: int) -> Iterator[IndexRow]:
+        cursor = self._connection.execute(
+            "SELECT c.seq, c.id, c.document_no, c.text, e.vector, e.signs, e.scales FROM chunks c "
+            "JOIN embeddings e ON e.id = c.embedding WHERE c.generation = ? AND c.seq > ? ORDER BY c.seq",
+            (self.generation, after_seq),
+        )
+        for seq, chunk_id, document_no, text, vector, signs, scales in cursor:
+            yield IndexRow(seq, chunk_id, document_no, text, records.embedding(vector, signs, scales))
+
+    def deleted(self, after: int) -> tuple[NDArray[np.int64], int]:
+        rows = self._connection.execute(
+            "SELECT mark, seq FROM deletions WHERE generation = ? AND mark > ? ORDER BY mark", (self.generation, after)
+        ).fetchall()
+        return np.array([row[1] for row in rows], np.int64), rows[-1][0] if rows else after
+
+    def document_numbers(self, only: Filter) -> NDArray[np.int64]:
+        wanted: list[str] = []
+        values: list[str] = []
+        for clause, chosen in (
+            ("collection IN (SELECT value FROM json_each(?))", only.collections),
+            ("(id IN (SELECT value FROM json_each(?1)) OR name IN (SELECT value FROM json_each(?1)))", only.documents),
+            ("media_type IN (SELECT value FROM json_each(?))", only.media_types),
+        ):
+            if chosen:
+                values.append(json.dumps(list(chosen)))
+                wanted.append(clause.replace("?1", f"?{len(values)}").replace("(?)", f"(?{len(values)})"))
+        where = " AND ".join(wanted) or "1"
+        rows = self._connection.execute(f"SELECT no FROM documents WHERE {where} ORDER BY no", values)  # noqa: S608
+        return np.array([row[0] for row in rows], np.int64)
+
+    # --- passages
+
+    def chunk(self, chunk_id: str) -> Chunk:
+        return records.chunk(self._chunk_row(records.CHUNK_COLUMNS, chunk_id))
+
+    def passages(self, ranked: Sequence[tuple[str, float, float]]) -> list[Passage]:
+        """(chunk id, score, cosine distance) in rank order to passages; raises NotFoundError for an unknown chunk."""
+        found = []
+        for rank, (chunk_id, score, distance) in enumerate(ranked, start=1):
+            row = self._chunk_row(records.PASSAGE_COLUMNS, chunk_id)
+            found.append(records.passage(row, Hit(chunk_id, score, rank), distance))
+        return found
+
+    def _chunk_row(self, columns: str, chunk_id: str) -> sqlite3.Row:
+        row: sqlite3.Row | None = self._connection.execute(
+            f"SELECT {columns} FROM chunks c JOIN documents d ON d.no = c.document_no "  # noqa: S608
+            "WHERE c.generation = ? AND c.id = ?",
+            (self.generation, chunk_id),
+        ).fetchone()
+        if row is None:
+            raise NotFoundError(f"no chunk {chunk_id} in generation {self.generation}")
+        return row
+
+    def context(self, chunk_id: str, n_chars: int) -> tuple[str, str]:
+        """Up to `n_chars` characters of the canonical text before and after a chunk."""
+        row = self._one(
+            "SELECT substr(t.text, max(c.first - ?1, 0) + 1, min(c.first, ?1)), substr(t.text, c.past + 1, ?1) "
+            "FROM chunks c JOIN contents t ON t.document_no = c.document_no WHERE c.generation = ?2 AND c.id = ?3",
+            (n_chars, self.generation, chunk_id),
+        )
+        return row[0], row[1]
+
+    def chunks_of(self, document_no: int) -> list[Chunk]:
+        rows = self._connection.execute(
+            f"SELECT {records.CHUNK_COLUMNS} FROM chunks c JOIN documents d ON d.no = c.document_no "  # noqa: S608
+            "WHERE c.generation = ? AND c.document_no = ? ORDER BY c.ordinal",
+            (self.generation, document_no),
+        )
+        return [records.chunk(row) for row in rows]
+
+    def n_chunks_by_document(self) -> dict[int, int]:
+        """What the chunk rows say, to be held against the documents' counters."""
+        rows = self._connection.execute(
+            "SELECT document_no, count(*) FROM chunks WHERE generation = ? GROUP BY document_no", (self.generation,)
+        )
+        return dict(rows.fetchall())
+
+    # --- documents
+
+    def documents(self, only: Filter | None = None) -> list[DocumentRecord]:
+        """Ordered by collection and name."""
+        admitted = set(self.document_numbers(only).tolist()) if only else None
+        rows = self._connection.execute(
+            f"SELECT {records.DOCUMENT_COLUMNS} FROM documents d ORDER BY d.collection, d.name"  # noqa: S608
+        )
+        return [records.document_record(row) for row in rows if admitted is None or row["no"] in admitted]
+
+    def find_document(self, id_or_name: str) -> DocumentRecord:
+        """Raises NotFoundError when nothing, or more than one document of that name, is there."""
+        rows = self._connection.execute(
+            f"SELECT {records.DOCUMENT_COLUMNS} FROM documents d WHERE d.id = ?1 OR d.name = ?1",  # noqa: S608
+            (id_or_name,),
+        ).fetchall()
+        if not rows:
+            raise NotFoundError(f"no document {id_or_name}; `gawah ls` lists them")
+        if len(rows) > 1:
+            ids = ", ".join(f"{row['id']} ({row['collection']})" for row in rows)
+            raise NotFoundError(f"{len(rows)} documents are named {id_or_name}; name one by its id: {ids}")
+        return records.document_record(rows[0])
+
+    def load_document(self, document_no: int) -> Document:
+        """The canonical text with its structure; raises NotFoundError when no version was ever ready."""
+        row = self._connection.execute(
+            f"SELECT {records.DOCUMENT_COLUMNS}, t.text, t.extraction FROM documents d "  # noqa: S608
+            "JOIN contents t ON t.document_no = d.no WHERE d.no = ?",
+            (document_no,),
+        ).fetchone()
+        if row is None:
+            raise NotFoundError(f"document number {document_no} has no text: no version of it was ever ready")
+        return records.document(row)
+
+    def n_documents(self) -> dict[str, int]:
+        """Documents by state."""
+        return dict(self._connection.execute("SELECT state, count(*) FROM documents GROUP BY state").fetchall())
+
+    def _one(self, sql: str, values: Sequence[object] = ()) -> sqlite3.Row:
+        row: sqlite3.Row | None = self._connection.execute(sql, values).fetchone()
+        if row is None:
+            raise NotFoundError("the row is gone from the catalog; run `gawah doctor`")
+        return row
