@@ -150,17 +150,21 @@ class IndexFeed(Protocol):
 
 
 class IndexView(Protocol):
-    """An immutable view of the index at one epoch: every leg of a query reads the same one."""
+    """An immutable view of the index at one epoch: every leg of a query reads the same one.
+
+    `only` are the sorted numbers of the documents that may be found, from `IndexFeed.document_numbers` of the snapshot
+    that the view was made from; none admit nothing, None admits all.
+    """
 
     n_chunks: int
     epoch: int
     generation: int
 
-    def dense(self, vector: Vector, cutoff: int, only: Filter | None = None) -> list[tuple[str, float]]:
+    def dense(self, vector: Vector, cutoff: int, only: NDArray[np.int64] | None = None) -> list[tuple[str, float]]:
         """(chunk id, cosine similarity), by (-score, chunk id)."""
         ...
 
-    def bm25(self, terms: Sequence[str], cutoff: int, only: Filter | None = None) -> list[tuple[str, float]]:
+    def bm25(self, terms: Sequence[str], cutoff: int, only: NDArray[np.int64] | None = None) -> list[tuple[str, float]]:
         """(chunk id, BM25 score > 0), by (-score, chunk id); a term that is given twice counts twice."""
         ...
 
@@ -308,7 +312,9 @@ class Catalog(Protocol):
 
     def load_answers(self) -> list[AnswerRecord]: ...
 
-    def redact_answers(self, document_ids: Iterable[str]) -> int: ...
+    def redact_answers(self) -> int:
+        """Empties every outcome that carries words of a document which is no longer here; returns how many."""
+        ...
 
     def drop_abandoned_embeddings(self) -> int: ...
 

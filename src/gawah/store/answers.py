@@ -51,16 +51,12 @@ def load_all(connection: sqlite3.Connection) -> list[AnswerRecord]:
     return [records.answer_record(row) for row in connection.execute("SELECT * FROM answers ORDER BY seq")]
 
 
-def redact(connection: sqlite3.Connection, document_ids: Iterable[str]) -> int:
-    """Takes out the words of every outcome that carries words of these documents; returns how many."""
-    n = 0
-    for document_id in document_ids:
-        n += connection.execute(
-            "UPDATE answers SET body = NULL WHERE body IS NOT NULL AND seq IN "
-            "(SELECT answer_seq FROM answer_documents WHERE document_id = ?)",
-            (document_id,),
-        ).rowcount
-    return n
+def redact_missing(connection: sqlite3.Connection) -> int:
+    """Takes out the words of every outcome that carries words of a document the catalog no longer has; how many."""
+    return connection.execute(
+        "UPDATE answers SET body = NULL WHERE body IS NOT NULL AND seq IN "
+        "(SELECT answer_seq FROM answer_documents WHERE document_id NOT IN (SELECT id FROM documents))"
+    ).rowcount
 
 
 def broken_links(answers: Iterable[AnswerRecord]) -> list[str]:

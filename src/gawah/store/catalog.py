@@ -237,9 +237,10 @@ class SqliteCatalog:
         with connection.sqlite_errors(self.path):
             return answers.load_all(self._connection())
 
-    def redact_answers(self, document_ids: Iterable[str]) -> int:
+    def redact_answers(self) -> int:
+        """Empties every outcome that carries words of a document which is no longer here; returns how many."""
         with self._write() as opened:
-            return answers.redact(opened, document_ids)
+            return answers.redact_missing(opened)
 
     # --- care
 

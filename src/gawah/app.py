@@ -1,0 +1,192 @@
+"""The composition root: settings to working parts. Only this module names concrete classes; nothing is built before use."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from functools import cached_property, partial
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from gawah.ask import Assistant, ask
+from gawah.config import Settings
+from gawah.errors import UsageError
+from gawah.extract import extractor_for
+from gawah.extract.sandbox import Limits, Sandbox
+from gawah.gate import reference_gate
+from gawah.generate import ExtractiveGenerator, OpenAIGenerator
+from gawah.index import LocalIndex
+from gawah.ingest import Intake, Plan, plan_folder, run_jobs, run_plan, stale_parts
+from gawah.models import OnnxEncoder, find_checkpoint
+from gawah.ports import Embedder, Generator
+from gawah.rerank import LateInteraction
+from gawah.retrieve import Retrieved, Retriever, retrieve
+from gawah.store.answers import broken_links
+from gawah.store.catalog import SqliteCatalog
+from gawah.store.lock import writer_lock
+from gawah.text import analyze, identifier_terms
+from gawah.types import DocumentRecord, Filter, Outcome
+from gawah.upkeep import Check, examine, remove, tidy
+from gawah.verify import CitationCheck, SourceReader, verify_answer
+
+_MEGABYTE = 1_000_000
+_MEBIBYTE = 1 << 20
+_TIDY_EVERY_CHUNKS = 4096  # a long ingest seals now and then, so that readers keep a short tail
+
+
+class Application:
+    """gawah over one store. Use it as a context manager; parts are made when they are first needed."""
+
+    def __init__(self, settings: Settings, *, create: bool = False) -> None:
+        self.settings = settings
+        self.catalog = SqliteCatalog(settings.store, create=create)
+        self._resources = contextlib.ExitStack()
+        self._resources.callback(self.catalog.close)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._resources.close()
+
+    # --- parts
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        return build_embedder(self.settings)
+
+    @cached_property
+    def index(self) -> LocalIndex:
+        return LocalIndex(self.settings.store, analyze_document)
+
+    @cached_property
+    def sandbox(self) -> Sandbox:
+        limits = Limits(
+            memory_bytes=self.settings.extract_memory_mb * _MEBIBYTE,
+            cpu_s=self.settings.extract_cpu_s,
+            wall_s=self.settings.extract_wall_s,
+        )
+        return self._resources.enter_context(Sandbox(limits))
+
+    @cached_property
+    def retriever(self) -> Retriever:
+        return Retriever(
+            index=self.index,
+            embedder=self.embedder,
+            reranker=LateInteraction() if self.settings.rerank == "late" else None,
+            candidates=self.settings.candidates,
+            rerank_depth=self.settings.rerank_depth,
+        )
+
+    @cached_property
+    def assistant(self) -> Assistant:
+        gate = partial(reference_gate, threshold=self.settings.gate_threshold, at_most=self.settings.passages)
+        return Assistant(self.catalog, self.retriever, gate, build_generator(self.settings, self.embedder))
+
+    @cached_property
+    def intake(self) -> Intake:
+        return Intake(
+            catalog=self.catalog,
+            embedder=self.embedder,
+            extract=self.sandbox.extract,
+            extractor_for=extractor_for,
+            target_chars=self.settings.target_chars,
+            max_file_bytes=self.settings.max_file_mb * _MEGABYTE,
+        )
+
+    # --- what people do
+
+    def plan(self, root: Path, collection: str | None = None) -> Plan:
+        """What an ingest of the folder would do; writes nothing."""
+        return plan_folder(self.intake, root, collection or self.settings.collection)
+
+    def ingest(self, plan: Plan) -> Iterator[DocumentRecord]:
+        """Does what was planned, then what an earlier, interrupted run left; yields each document as it ends."""
+        with writer_lock(self.settings.store):
+            self.catalog.reclaim()
+            yield from self._tidied(run_plan(self.intake, plan))
+
+    def resume(self, records: Sequence[DocumentRecord]) -> Iterator[DocumentRecord]:
+        """Queues known documents again and works off the queue."""
+        with writer_lock(self.settings.store):
+            self.catalog.reclaim()
+            self.catalog.enqueue([(record.collection, record.name, record.uri) for record in records])
+            yield from self._tidied(run_jobs(self.intake))
+
+    def _tidied(self, ended: Iterator[DocumentRecord]) -> Iterator[DocumentRecord]:
+        n_new = 0
+        for record in ended:
+            n_new += record.counters.n_chunks
+            if n_new >= _TIDY_EVERY_CHUNKS:
+                tidy(self.catalog, self.index)
+                n_new = 0
+            yield record
+        tidy(self.catalog, self.index)
+
+    def remove(self, records: Sequence[DocumentRecord], *, purge: bool = False) -> int:
+        with writer_lock(self.settings.store):
+            return remove(self.catalog, self.index, records, purge=purge)
+
+    def search(self, question: str, *, system: str = "", cutoff: int = 10, only: Filter | None = None) -> Retrieved:
+        """The best passages, without a gate and without a generator."""
+        system = system or self.retriever.best_system
+        with self.catalog.snapshot() as snapshot:
+            return retrieve(self.retriever, snapshot, question, system=system, cutoff=cutoff, only=only)
+
+    def ask(self, question: str, *, only: Filter | None = None) -> Outcome:
+        return ask(self.assistant, question, only=only)
+
+    def verify(self, answer_ids: Sequence[str] = ()) -> list[CitationCheck]:
+        """Checks the named answers, or all, against their sources as they are now."""
+        reader = SourceReader(self.sandbox.extract, self.settings.max_file_mb * _MEGABYTE)
+        records = [self.catalog.load_answer(key) for key in answer_ids] if answer_ids else self.catalog.load_answers()
+        return [check for record in records for check in verify_answer(self.catalog, record, reader)]
+
+    def broken_links(self) -> list[str]:
+        """Ids of recorded outcomes that were altered, or whose predecessor was."""
+        return broken_links(self.catalog.load_answers())
+
+    def documents(self, only: Filter | None = None) -> list[DocumentRecord]:
+        with self.catalog.snapshot() as snapshot:
+            return snapshot.documents(only)
+
+    def find_document(self, id_or_name: str) -> DocumentRecord:
+        with self.catalog.snapshot() as snapshot:
+            return snapshot.find_document(id_or_name)
+
+    def stale(self, record: DocumentRecord) -> tuple[str, ...]:
+        return stale_parts(self.intake, record)
+
+    def examine(self) -> Iterator[Check]:
+        return examine(self.catalog, self.index, self.embedder)
+
+
+def analyze_document(text: str) -> tuple[list[str], list[str]]:
+    """Terms of an embedded text: those that count to its length, and those of its identifiers."""
+    return analyze(text), identifier_terms(text)
+
+
+def build_embedder(settings: Settings) -> Embedder:
+    checkpoint = find_checkpoint(
+        settings.model, expected_sha256=settings.model_sha256 or None, cache_directory=settings.cache
+    )
+    return OnnxEncoder(checkpoint, cache_directory=settings.cache, n_threads=settings.threads or None)
+
+
+def build_generator(settings: Settings, embedder: Embedder) -> Generator:
+    if settings.generator == "extractive":
+        return ExtractiveGenerator(embedder)
+    if not settings.openai_model:
+        raise UsageError("the openai generator needs a model name: set openai_model (GAWAH_OPENAI_MODEL)")
+    return OpenAIGenerator(
+        base_url=settings.openai_url,
+        model=settings.openai_model,
+        api_key=settings.openai_key.get_secret_value(),
+        deadline_s=settings.generator_timeout_s,
+    )

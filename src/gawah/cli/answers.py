@@ -1,0 +1,199 @@
+"""Commands that ask: search, ask, show, verify."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gawah.cli.common import (
+    common_options,
+    filter_options,
+    indented,
+    make_filter,
+    open_application,
+    print_json,
+)
+
+REFUSED = 3
+VERIFICATION_FAILED = 6
+
+
+@click.command()
+@click.argument("question")
+@click.option("--system", type=click.Choice(["dense", "bm25", "rrf", "rerank"]), help="Who ranks; default: the best.")
+@click.option("-k", "cutoff", type=click.IntRange(1, 1000), default=10, show_default=True, help="How many hits.")
+@filter_options
+@common_options
+@click.pass_context
+def search(
+    context: click.Context,
+    question: str,
+    system: str | None,
+    cutoff: int,
+    collections: tuple[str, ...],
+    documents: tuple[str, ...],
+    media_types: tuple[str, ...],
+    store: Path | None,
+    assignments: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Rank passages for a question; nothing is gated, nothing generated."""
+    from gawah.envelope import hits_json
+
+    with open_application(context, store, assignments) as app:
+        only = make_filter(collections, documents, media_types)
+        found = app.search(question, system=system or "", cutoff=cutoff, only=only)
+    if as_json:
+        print_json(hits_json(found.passages, found.system, question, found.degraded))
+        return
+    for line in found.degraded:
+        click.echo(f"degraded: {line}", err=True)
+    for passage in found.passages:
+        section = f" > {passage.chunk.section}" if passage.chunk.section else ""
+        span = passage.chunk.span
+        click.echo(f"{passage.hit.rank}. {passage.document_name}{section}  #char={span.start},{span.end}", nl=False)
+        click.echo(f"  score {passage.hit.score:.4f}  d={passage.cosine_distance:.3f}")
+        click.echo(indented(passage.chunk.content))
+
+
+@click.command()
+@click.argument("question")
+@filter_options
+@common_options
+@click.pass_context
+def ask(
+    context: click.Context,
+    question: str,
+    collections: tuple[str, ...],
+    documents: tuple[str, ...],
+    media_types: tuple[str, ...],
+    store: Path | None,
+    assignments: tuple[str, ...],
+    as_json: bool,
+) -> int:
+    """Answer a question with citations, or refuse (exit code 3)."""
+    from gawah.envelope import outcome_json
+
+    with open_application(context, store, assignments) as app:
+        outcome = app.ask(question, only=make_filter(collections, documents, media_types))
+    body = outcome_json(outcome)
+    if as_json:
+        print_json(body)
+    else:
+        _print_outcome(body)
+    return REFUSED if body["status"] == "refused" else 0
+
+
+def _print_outcome(body: Mapping[str, Any]) -> None:
+    for line in body["provenance"]["degraded"]:
+        click.echo(f"degraded: {line}", err=True)
+    if body["status"] == "refused":
+        click.echo(body["refusal"]["message"])
+        for passage in body["refusal"]["nearest"]:
+            section = f" > {passage['section']}" if passage["section"] else ""
+            click.echo(f"  nearest  d={passage['cosine_distance']:.3f}  {passage['document']}{section}")
+    else:
+        click.echo(body["answer"])
+        click.echo()
+        for citation in body["citations"]:
+            click.echo(f"[{citation['marker']}] {citation['document']} · {citation['label']} · {citation['locator']}", nl=False)
+            click.echo(f" · d={citation['cosine_distance']:.3f}")
+            click.echo(f"    {citation['url']}")
+            click.echo(indented(citation["quote"], "    │ "))
+        for flag in body["flags"]:
+            click.echo(f"flag: {flag}", err=True)
+    click.echo(f"answer {body['answer_id']}", err=True)
+
+
+@click.command()
+@click.argument("what")
+@click.option("--chunks", is_flag=True, help="The document's chunks instead of its text.")
+@common_options
+@click.pass_context
+def show(
+    context: click.Context,
+    what: str,
+    chunks: bool,
+    store: Path | None,
+    assignments: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Show a document's canonical text (by name or id), or a recorded answer (by id)."""
+    from gawah.errors import NotFoundError
+
+    with open_application(context, store, assignments) as app:
+        try:
+            record = app.find_document(what)
+        except NotFoundError:
+            _show_answer(app.catalog.load_answer(what), as_json=as_json)
+            return
+        with app.catalog.snapshot() as snapshot:
+            document = snapshot.load_document(record.no)
+            pieces = snapshot.chunks_of(record.no)
+        stale = app.stale(record)
+    if as_json:
+        from gawah.envelope import document_json
+        from gawah.wire import to_json
+
+        kept = {"warnings": list(document.warnings), "removed": to_json(document.removed)}
+        print_json(
+            {
+                **document_json(record, stale),
+                **kept,
+                "conservation": to_json(document.conservation),
+                "text": document.text,
+                "chunks": [to_json(piece) for piece in pieces],
+            }
+        )
+    elif chunks:
+        for piece in pieces:
+            click.echo(f"#char={piece.span.start},{piece.span.end}  {piece.section}")
+            click.echo(indented(piece.content))
+    else:
+        click.echo(document.text, nl=not document.text.endswith("\n"))
+
+
+def _show_answer(record: Any, *, as_json: bool) -> None:
+    from gawah.errors import NotFoundError
+
+    if record.body is None:
+        raise NotFoundError(f"the words of answer {record.id} went with a purge of a document it quoted")
+    if as_json:
+        print_json(record.body)
+    else:
+        click.echo(f"question: {record.body['question']}", err=True)
+        _print_outcome(record.body)
+
+
+@click.command()
+@click.argument("answer_ids", nargs=-1)
+@common_options
+@click.pass_context
+def verify(
+    context: click.Context,
+    answer_ids: tuple[str, ...],
+    store: Path | None,
+    assignments: tuple[str, ...],
+    as_json: bool,
+) -> int:
+    """Check every quote of the named answers, or of all, against its source as it is now (exit code 6 when one fails)."""
+    with open_application(context, store, assignments) as app:
+        checks = app.verify(answer_ids)
+        broken = app.broken_links()
+        n_answers = len(answer_ids) or len(app.catalog.load_answers())
+    failed = [check for check in checks if check.status != "ok"]
+    if as_json:
+        from gawah.wire import to_json
+
+        print_json({"answers": n_answers, "checks": [to_json(check) for check in checks], "broken_chain": broken})
+    else:
+        for check in checks:
+            detail = f": {check.detail}" if check.detail else ""
+            click.echo(f"{check.status:8} {check.answer_id} [{check.marker}] {check.document}{detail}")
+        for answer_id in broken:
+            click.echo(f"altered  {answer_id}: the log's chain of hashes does not hold here")
+        click.echo(f"{n_answers} answers, {len(checks)} citations, {len(failed)} not ok; chain {'broken' if broken else 'holds'}")
+    return VERIFICATION_FAILED if failed or broken else 0

@@ -1,0 +1,276 @@
+"""Commands that change or list documents: ingest, ls, status, rm, retry."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gawah.cli.common import (
+    common_options,
+    filter_options,
+    make_filter,
+    open_application,
+    print_columns,
+    print_json,
+)
+
+if TYPE_CHECKING:
+    from gawah.app import Application
+    from gawah.ingest import Plan
+    from gawah.types import DocumentRecord
+
+PARTIAL = 4
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--collection", help="Collection to put the documents in.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+@common_options
+@click.pass_context
+def ingest(
+    context: click.Context,
+    folder: Path,
+    collection: str | None,
+    dry_run: bool,
+    store: Path | None,
+    assignments: tuple[str, ...],
+    as_json: bool,
+) -> int:
+    """Read a folder (or one file) into the store; unchanged files are skipped by their hash."""
+    from gawah.errors import NotFoundError
+
+    if not folder.exists():
+        raise NotFoundError(f"no such file or folder: {str(folder)!r}; check the path")
+    with open_application(context, store, assignments, create=not dry_run, collection=collection) as app:
+        plan = app.plan(folder)
+        if not (plan.work or plan.unchanged or plan.failing or plan.refused or plan.vanished):
+            raise NotFoundError(f"nothing to ingest: {str(folder)!r} holds no files{_hidden(plan)}")
+        if dry_run:
+            _print_plan(plan, as_json=as_json)
+            return 0
+        ended = list(_shown(app.ingest(plan), len(plan.work), as_json=as_json))
+        _print_summary(app, plan, ended, as_json=as_json)
+        return _exit_code(plan, ended)
+
+
+def _shown(ended: Iterator[DocumentRecord], total: int, *, as_json: bool) -> Iterator[DocumentRecord]:
+    """Passes documents on and moves a progress bar, where a person is looking."""
+    if as_json or not sys.stderr.isatty():
+        yield from ended
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("ingest", total=total)
+        for record in ended:
+            progress.update(task, advance=1, description=record.name[-40:])
+            yield record
+
+
+def _exit_code(plan: Plan, ended: list[DocumentRecord]) -> int:
+    n_failed = sum(record.failure is not None for record in ended) + len(plan.failing)
+    n_failed += sum(item.code not in ("symlink", "special_file") for item in plan.refused)
+    n_good = sum(record.failure is None for record in ended) + len(plan.unchanged)
+    return 0 if not n_failed else PARTIAL if n_good else 1
+
+
+def _hidden(plan: Plan) -> str:
+    return f" but {plan.n_hidden} hidden" if plan.n_hidden else ""
+
+
+def _print_plan(plan: Plan, *, as_json: bool) -> None:
+    if as_json:
+        print_json(
+            {
+                "work": [{"document": item.name, "why": item.why} for item in plan.work],
+                "unchanged": [record.name for record in plan.unchanged],
+                "failing": [record.name for record in plan.failing],
+                "vanished": [record.name for record in plan.vanished],
+                "refused": [{"document": r.name, "code": r.code, "reason": r.reason} for r in plan.refused],
+                "hidden": plan.n_hidden,
+            }
+        )
+        return
+    print_columns([(item.why, item.name) for item in plan.work])
+    for item in plan.refused:
+        click.echo(f"refused  {item.name}: {item.reason}")
+    for record in plan.vanished:
+        click.echo(f"vanished  {record.name}")
+    click.echo(f"{len(plan.work)} to do, {len(plan.unchanged)} unchanged, {len(plan.failing)} failing as before")
+
+
+def _print_summary(app: Application, plan: Plan, ended: list[DocumentRecord], *, as_json: bool) -> None:
+    failed = [record for record in (*ended, *plan.failing) if record.failure]
+    ready = [record for record in ended if not record.failure]
+    if as_json:
+        from gawah.envelope import document_json
+
+        print_json(
+            {
+                "ready": [document_json(record, ()) for record in ready],
+                "failed": [document_json(record, ()) for record in failed],
+                "unchanged": [record.name for record in plan.unchanged],
+                "vanished": [record.name for record in plan.vanished],
+                "refused": [{"document": r.name, "code": r.code, "reason": r.reason} for r in plan.refused],
+                "hidden": plan.n_hidden,
+                "chunks": sum(record.counters.n_chunks for record in ready),
+                "store": str(app.settings.store),
+            }
+        )
+        return
+    for record in failed:
+        assert record.failure is not None
+        again = " (will be tried again)" if record.failure.retryable else ""
+        click.echo(f"failed  {record.name}: {record.failure.code}: {record.failure.reason}{again}", err=True)
+    for item in plan.refused:
+        click.echo(f"refused  {item.name}: {item.code}: {item.reason}", err=True)
+    for record in plan.vanished:
+        click.echo(f"vanished  {record.name}: its file is gone; `gawah rm --vanished` removes it", err=True)
+    n_chunks = sum(record.counters.n_chunks for record in ready)
+    parts = [f"{len(ready)} documents ready ({n_chunks} chunks)", f"{len(plan.unchanged)} unchanged"]
+    parts += [f"{len(failed)} failed"] if failed else []
+    parts += [f"{len(plan.refused)} refused"] if plan.refused else []
+    parts += [f"{plan.n_hidden} hidden skipped"] if plan.n_hidden else []
+    click.echo(", ".join(parts))
+
+
+@click.command()
+@filter_options
+@common_options
+@click.pass_context
+def ls(
+    context: click.Context,
+    collections: tuple[str, ...],
+    documents: tuple[str, ...],
+    media_types: tuple[str, ...],
+    store: Path | None,
+    assignments: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """List documents with state, chunks, and what is wrong with them."""
+    with open_application(context, store, assignments) as app:
+        records = app.documents(make_filter(collections, documents, media_types))
+        stale = {record.no: app.stale(record) for record in records}
+    if as_json:
+        from gawah.envelope import document_json
+
+        print_json({"documents": [document_json(record, stale[record.no]) for record in records]})
+        return
+    print_columns(
+        [
+            (record.state.value, str(record.counters.n_chunks), record.collection, record.name + _remark(record, stale))
+            for record in records
+        ]
+    )
+
+
+def _remark(record: DocumentRecord, stale: dict[int, tuple[str, ...]]) -> str:
+    remarks = []
+    if record.failure:
+        remarks.append(f"{record.failure.code}: {record.failure.reason}")
+        if record.counters.n_chunks:
+            remarks.append("an earlier version is still searchable")
+    if stale[record.no]:
+        remarks.append(f"stale: {', '.join(stale[record.no])}")
+    return f"  ({'; '.join(remarks)})" if remarks else ""
+
+
+@click.command()
+@common_options
+@click.pass_context
+def status(context: click.Context, store: Path | None, assignments: tuple[str, ...], as_json: bool) -> None:
+    """Counts of the store: documents by state, chunks, stale and failed documents, the model they stand under."""
+    with open_application(context, store, assignments) as app:
+        records = app.documents()
+        stale = [record for record in records if app.stale(record)]
+        with app.catalog.snapshot() as snapshot:
+            facts: dict[str, Any] = {
+                "store": str(app.settings.store),
+                "documents": snapshot.n_documents(),
+                "chunks": sum(snapshot.n_chunks_by_document().values()),
+                "counted_chunks": sum(record.counters.n_chunks for record in records),
+                "tokens": sum(record.counters.n_tokens for record in records),
+                "truncated": sum(record.counters.n_truncated for record in records),
+                "stale": [record.name for record in stale],
+                "failed": [record.name for record in records if record.failure],
+                "generation": snapshot.generation,
+                "epoch": snapshot.epoch,
+                "segments": len(snapshot.segments()),
+                "model": snapshot.model.name if snapshot.model else None,
+                "model_sha256": snapshot.model.sha256 if snapshot.model else None,
+                "dimensions": snapshot.model.dimensions if snapshot.model else None,
+            }
+    if as_json:
+        print_json(facts)
+        return
+    for key, value in facts.items():
+        shown = ", ".join(f"{n} {state}" for state, n in value.items()) if isinstance(value, dict) else value
+        shown = ", ".join(shown) if isinstance(shown, list) else shown
+        click.echo(f"{key:15} {shown if shown not in ('', None) else '-'}")
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+@click.option("--vanished", is_flag=True, help="Every document whose file is gone.")
+@click.option("--purge", is_flag=True, help="Leave no word of them in any file of the store, answers included.")
+@common_options
+@click.pass_context
+def rm(
+    context: click.Context,
+    names: tuple[str, ...],
+    vanished: bool,
+    purge: bool,
+    store: Path | None,
+    assignments: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Remove documents, by name or id, and all that was made of them."""
+    from gawah.sources import found_file
+
+    if not names and not vanished and not purge:
+        raise click.UsageError("name a document, or give --vanished")
+    with open_application(context, store, assignments) as app:
+        records = {record.id: record for record in (app.find_document(name) for name in names)}
+        if vanished:
+            records |= {record.id: record for record in app.documents() if found_file(record.uri) is None}
+        n_chunks = app.remove(list(records.values()), purge=purge)
+    removed = [record.name for record in records.values()]
+    if as_json:
+        print_json({"removed": removed, "chunks": n_chunks, "purged": purge})
+    else:
+        click.echo(f"{len(removed)} documents removed ({n_chunks} chunks){', purged' if purge else ''}")
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+@common_options
+@click.pass_context
+def retry(
+    context: click.Context, names: tuple[str, ...], store: Path | None, assignments: tuple[str, ...], as_json: bool
+) -> int:
+    """Try failed documents again: those named, or all, and what an interrupted run left undone."""
+    from gawah.envelope import document_json
+    from gawah.types import DocumentState
+
+    with open_application(context, store, assignments) as app:
+        if names:
+            records = [app.find_document(name) for name in names]
+        else:
+            records = [record for record in app.documents() if record.state is DocumentState.FAILED]
+        ended = list(_shown(app.resume(records), len(records), as_json=as_json))
+    failed = [record for record in ended if record.failure]
+    if as_json:
+        print_json({"documents": [document_json(record, ()) for record in ended]})
+    else:
+        for record in failed:
+            assert record.failure is not None
+            click.echo(f"failed  {record.name}: {record.failure.code}: {record.failure.reason}", err=True)
+        click.echo(f"{len(ended) - len(failed)} documents ready, {len(failed)} failed")
+    return 0 if not failed else PARTIAL if len(ended) > len(failed) else 1

@@ -1,0 +1,101 @@
+"""Commands that look: chunk, doctor, config."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from gawah.cli.common import common_options, indented, load, open_application, print_columns, print_json
+
+if TYPE_CHECKING:
+    from gawah.types import Chunk
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--strategy", type=click.Choice(list("ABCDEF")), default="E", show_default=True)
+@click.option("--reference", is_flag=True, help="The reference algorithm instead of the block-aware one.")
+@click.option("--title", help="Title for the contextual header; default: the document's own.")
+@click.option("--audit", "with_audit", is_flag=True, help="Sentence survival, header share, window: figures only.")
+@common_options
+@click.pass_context
+def chunk(
+    context: click.Context,
+    file: Path,
+    strategy: str,
+    reference: bool,
+    title: str | None,
+    with_audit: bool,
+    store: Path | None,
+    assignments: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Print the chunks of a file, as they would be embedded and quoted; no store is needed."""
+    from gawah.app import chunk_file
+
+    loaded = load(context, store, assignments)
+    chunks, audit = chunk_file(loaded.settings, file, strategy=strategy, reference=reference, title=title)
+    if with_audit:
+        from gawah.wire import to_json
+
+        print_json(to_json(audit))
+    elif as_json:
+        print_json([_chunk_json(piece) for piece in chunks])
+    else:
+        for piece in chunks:
+            click.echo(f"#char={piece.span.start},{piece.span.end}  {piece.n_tokens} tokens  {piece.section}")
+            click.echo(indented(piece.text))
+
+
+def _chunk_json(piece: Chunk) -> dict[str, object]:
+    return {
+        "section": piece.section,
+        "from": piece.span.start,
+        "to": piece.span.end,
+        "text": piece.text,
+        "content": piece.content,
+        "n_tokens": piece.n_tokens,
+    }
+
+
+@click.command()
+@common_options
+@click.pass_context
+def doctor(context: click.Context, store: Path | None, assignments: tuple[str, ...], as_json: bool) -> int:
+    """Check the store: model and hash, unit norms, d²/2 = 1 - cos, counters, slices, segments, failed documents."""
+    with open_application(context, store, assignments) as app:
+        checks = list(app.examine())
+    if as_json:
+        from gawah.wire import to_json
+
+        print_json({"checks": [to_json(check) for check in checks], "ok": all(check.holds for check in checks)})
+    else:
+        print_columns([("ok" if check.holds else "FAULT", check.name, check.detail) for check in checks])
+    return 0 if all(check.holds for check in checks) else 1
+
+
+@click.group()
+def config() -> None:
+    """Settings."""
+
+
+@config.command("show")
+@click.option("--origin", is_flag=True, help="Say where each value comes from.")
+@common_options
+@click.pass_context
+def config_show(
+    context: click.Context, origin: bool, store: Path | None, assignments: tuple[str, ...], as_json: bool
+) -> None:
+    """Print every setting with its value."""
+    loaded = load(context, store, assignments)
+    values = loaded.settings.model_dump(mode="json")
+    if as_json:
+        print_json({key: {"value": value, "origin": loaded.origins[key]} for key, value in values.items()})
+        return
+    rows = []
+    for key, value in values.items():
+        description = type(loaded.settings).model_fields[key].description or ""
+        rows.append((key, str(value), loaded.origins[key] if origin else f"# {description}"))
+    print_columns(rows)

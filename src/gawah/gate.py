@@ -1,0 +1,85 @@
+"""Passages to a decision: may anything be answered from them? A number and a comparison, before any generator is called.
+
+The reference gate compares cosine distance with one threshold. It says nothing about whether a passage holds the answer,
+only that nothing nearer was found.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Protocol
+
+from gawah.errors import UsageError
+from gawah.fragment import label, one_line
+from gawah.types import GateDecision, Passage
+
+REFERENCE = "reference"
+AT_MOST = 4  # long contexts degrade: twenty passages may answer worse than four
+EMPTY_INDEX = "empty_index"  # nothing was retrieved at all: no documents, or a filter that admits none
+NOTHING_NEAR = "nothing_near"
+_LARGEST_DISTANCE = 2.0  # 1 - cos of opposite vectors
+_QUESTION_CHARS = 200
+
+
+class Gate(Protocol):
+    """Decides over the passages of one question, best first.
+
+    `functools.partial(reference_gate, threshold=…)` is one. A gate that needs more than passages, such as the question's
+    token vectors, is built for each question with what it needs.
+    """
+
+    def __call__(self, question: str, passages: Sequence[Passage]) -> GateDecision: ...
+
+
+def reference_gate(
+    question: str, passages: Sequence[Passage], *, threshold: float, at_most: int = AT_MOST
+) -> GateDecision:
+    """Admits, in their order, the first `at_most` passages within the threshold of cosine distance; refuses without any.
+
+    The score is the best distance, infinite when there is none; a distance that is not a number is never within.
+    Raises UsageError for a threshold outside 0 to 2 or an `at_most` under 1.
+    """
+    del question  # part of the protocol; distances already depend on it
+    if not 0 <= threshold <= _LARGEST_DISTANCE:
+        raise UsageError(f"a gate threshold of {threshold:g} is no cosine distance; choose one from 0 to 2")
+    if at_most < 1:
+        raise UsageError(f"at most {at_most} passages would answer nothing; choose 1 or more")
+    under = [passage for passage in passages if passage.cosine_distance <= threshold]  # false for NaN
+    best = min((p.cosine_distance for p in passages if not math.isnan(p.cosine_distance)), default=math.inf)
+    reason = None
+    if not passages:
+        reason = EMPTY_INDEX
+    elif not under:
+        reason = f"nothing under cosine distance {threshold:g}"
+    return GateDecision(
+        gate=REFERENCE,
+        score=best,
+        threshold=threshold,
+        signals={"best_cosine_distance": best, "n_under": float(len(under))},
+        refuse_reason=reason,
+        admitted=tuple(under[:at_most]),
+    )
+
+
+def refusal_code(decision: GateDecision) -> str:
+    """A stable code for why a gate refused: EMPTY_INDEX or NOTHING_NEAR; ValueError when it did not."""
+    if decision.refuse_reason is None:
+        raise ValueError("the gate did not refuse")
+    return EMPTY_INDEX if decision.refuse_reason == EMPTY_INDEX else NOTHING_NEAR
+
+
+def refusal_message(question: str, decision: GateDecision, nearest: Sequence[Passage]) -> str:
+    """One line: why, with the threshold, for which question, and the nearest passages with their distances."""
+    asked = f'"{one_line(question, _QUESTION_CHARS)}"'
+    if refusal_code(decision) == EMPTY_INDEX:
+        return f"nothing to search for {asked}: no document is indexed, or none that the filter admits"
+    if not nearest:
+        return f"{decision.refuse_reason} for {asked}"
+    return f"{decision.refuse_reason} for {asked}; nearest: {'; '.join(_named(passage) for passage in nearest)}"
+
+
+def _named(passage: Passage) -> str:
+    place = passage.chunk.section or label(passage.locator)
+    name, where = one_line(passage.document_name), one_line(place)
+    return f"{name} - {where} ({passage.cosine_distance:.3f})"

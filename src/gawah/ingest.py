@@ -1,0 +1,285 @@
+"""Files to searchable documents: plan what a folder needs, then do it, one document at a time, each alone in its failure.
+
+While one document is embedded the next is extracted in its own process and chunked.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from gawah.chunk import CHUNKER, chunk_document
+from gawah.embed import embed_missing, text_keys
+from gawah.errors import ConfigurationError, ExtractionError, GawahError, StoreError
+from gawah.fragment import locate
+from gawah.ports import Catalog, Embedder
+from gawah.sources import Discovery, FoundFile, RefusedFile, discover, fingerprint_file, found_file, read_source
+from gawah.types import (
+    Document,
+    DocumentCounters,
+    DocumentRecord,
+    DocumentState,
+    Failure,
+    IndexedChunk,
+    Job,
+    SourceFile,
+    Stamp,
+)
+
+# The version of what turns canonical text into index entries besides extractor and chunker: canonicaliser and analyzer.
+PIPELINE = "canonical/1 analyzer/1"
+RETRY_FIRST_S = 30.0
+RETRY_LONGEST_S = 3600.0
+EXTRACT_AHEAD = 2  # documents prepared while another is embedded
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """What ingest works with."""
+
+    catalog: Catalog
+    embedder: Embedder
+    extract: Callable[[SourceFile, bytes], Document]
+    extractor_for: Callable[[str], str]
+    target_chars: int
+    max_file_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedFile:
+    """A file that needs work: `why` is new, changed, stale, retry or moved."""
+
+    name: str
+    uri: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a folder needs. `failing` failed before and would again: nothing about them has changed."""
+
+    collection: str
+    work: tuple[PlannedFile, ...]
+    unchanged: tuple[DocumentRecord, ...]
+    failing: tuple[DocumentRecord, ...]
+    vanished: tuple[DocumentRecord, ...]
+    refused: tuple[RefusedFile, ...]
+    n_hidden: int
+
+
+def plan_folder(intake: Intake, root: Path, collection: str) -> Plan:
+    """Compares a folder, or one file, with the catalog, by content hash; reads every file and writes nothing."""
+    discovery = discover(root, collection)
+    with intake.catalog.snapshot() as snapshot:
+        known = [record for record in snapshot.documents() if record.collection == collection]
+    by_uri = {record.uri: record for record in known}
+    holders = {record.name: record.uri for record in known}
+    work: list[PlannedFile] = []
+    kept: dict[bool, list[DocumentRecord]] = {True: [], False: []}
+    seen: set[str] = set()
+    refused = list(discovery.refused)
+    for found in discovery.files:
+        uri = found.path.absolute().as_uri()
+        seen.add(uri)
+        record = by_uri.get(uri)
+        why = _why(intake, found, record)
+        if record is not None and not why:
+            kept[record.state is DocumentState.READY].append(record)
+            continue
+        name = record.name if record else _free_name(found, root, holders)
+        if name is None:
+            refused.append(RefusedFile(found.name, "name_taken", _NAME_TAKEN))
+            continue
+        holders[name] = uri
+        work.append(PlannedFile(name, uri, why or "new"))
+    vanished = [record for record in known if record.uri not in seen and _is_under(record.uri, root, discovery)]
+    taken_over = {item.name for item in work}
+    return Plan(
+        collection,
+        tuple(work),
+        tuple(kept[True]),
+        tuple(kept[False]),
+        tuple(record for record in vanished if record.name not in taken_over),
+        tuple(refused),
+        discovery.n_hidden,
+    )
+
+
+_NAME_TAKEN = "two other documents of this collection have its name; ingest it with another --collection"
+
+
+def _why(intake: Intake, found: FoundFile, record: DocumentRecord | None) -> str:
+    """Why a known file needs work; empty when it needs none."""
+    if record is None:
+        return "new"
+    try:
+        sha256 = fingerprint_file(found.path)
+    except OSError:
+        return "changed"  # reading it for ingest will say what is wrong, with a code
+    if sha256 != record.file_sha256:
+        return "changed"
+    if record.state is DocumentState.FAILED:
+        outdated = bool(record.failure and record.failure.code == "unsupported_type") and _supported(intake, record)
+        return "retry" if outdated or (record.failure and record.failure.retryable) else ""
+    if record.state is not DocumentState.READY:
+        return "retry"
+    return "stale" if stale_parts(intake, record) else ""
+
+
+def _supported(intake: Intake, record: DocumentRecord) -> bool:
+    return bool(record.media_type) and bool(intake.extractor_for(record.media_type))
+
+
+def stale_parts(intake: Intake, record: DocumentRecord) -> tuple[str, ...]:
+    """Names of the parts of a document's stamp that differ from what this code would write today."""
+    if record.stamp is None:
+        return ()
+    current = stamp_for(intake, record.media_type, fallback=record.stamp.extractor)
+    names = ("model", "pipeline", "chunker", "extractor")
+    return tuple(name for name in names if getattr(current, name) != getattr(record.stamp, name))
+
+
+def stamp_for(intake: Intake, media_type: str, *, fallback: str = "") -> Stamp:
+    return Stamp(
+        model=intake.embedder.stamp,
+        pipeline=PIPELINE,
+        chunker=f"{CHUNKER}@{intake.target_chars}",
+        extractor=intake.extractor_for(media_type) or fallback,
+    )
+
+
+def _free_name(found: FoundFile, root: Path, holders: Mapping[str, str]) -> str | None:
+    """The relative name; with the folder's own name before it when another living file has that one already."""
+    for name in (found.name, f"{root.resolve().name}/{found.name}"):
+        holder = holders.get(name)
+        if holder is None or found_file(holder) is None:
+            return name
+    return None
+
+
+def _is_under(uri: str, root: Path, discovery: Discovery) -> bool:
+    """Whether a known document's file should have been found by this walk."""
+    return discovery.is_folder and uri.startswith(root.absolute().as_uri().rstrip("/") + "/")
+
+
+# --- doing it
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    document: Document
+    chunks: tuple[IndexedChunk, ...]
+
+
+def run_plan(intake: Intake, plan: Plan) -> Iterator[DocumentRecord]:
+    """Queues the plan's files and works off the queue; yields each document as it ends, ready or failed."""
+    intake.catalog.enqueue([(plan.collection, item.name, item.uri) for item in plan.work])
+    yield from run_jobs(intake)
+
+
+def run_jobs(intake: Intake) -> Iterator[DocumentRecord]:
+    """Works off the queue. Jobs it holds when it is stopped are given back."""
+    owner = f"{socket.gethostname()}:{os.getpid()}"
+    intake.catalog.generation_for(intake.embedder.stamp)
+    ahead: deque[tuple[Job, Future[_Prepared | Failure]]] = deque()
+    with ThreadPoolExecutor(EXTRACT_AHEAD, thread_name_prefix="extract") as pool:
+        try:
+            while True:
+                while len(ahead) < EXTRACT_AHEAD and (job := intake.catalog.claim(owner)):
+                    ahead.append((job, pool.submit(_prepare, intake, job)))
+                if not ahead:
+                    return
+                job, future = ahead.popleft()
+                _finish(intake, job, future.result())
+                with intake.catalog.snapshot() as snapshot:
+                    record = snapshot.find_document(job.document.id)
+                yield record
+        finally:
+            for _, future in ahead:
+                future.cancel()
+            pool.shutdown(wait=True, cancel_futures=True)
+            if ahead:
+                intake.catalog.release(owner)
+
+
+def _prepare(intake: Intake, job: Job) -> _Prepared | Failure:
+    """Reads, extracts and chunks; the document's own fault becomes a Failure, the store's is raised."""
+    try:
+        source, data = _read(intake, job)
+        document = intake.extract(source, data)
+        del data
+        intake.catalog.advance(job, DocumentState.CHUNKING)
+        return _Prepared(document, _chunks(intake, document))
+    except ExtractionError as error:
+        return Failure(error.reason_code, str(error), error.retryable)
+    except (StoreError, ConfigurationError):
+        raise
+    except Exception as error:  # noqa: BLE001 — an edge: one document must never take the others down
+        return Failure("internal_error", f"{type(error).__name__}: {error}; please report it", retryable=True)
+
+
+def _read(intake: Intake, job: Job) -> tuple[SourceFile, bytes]:
+    record = job.document
+    found = found_file(record.uri)
+    if found is None:
+        raise ExtractionError("vanished", f"{record.uri} is not there any more; `gawah rm` removes it", retryable=True)
+    source, data = read_source(found, record.collection, record.name, intake.max_file_bytes)
+    intake.catalog.note_file(job, source.media_type, source.size_bytes, source.sha256)
+    return source, data
+
+
+def _chunks(intake: Intake, document: Document) -> tuple[IndexedChunk, ...]:
+    chunks = chunk_document(
+        document,
+        count_tokens=intake.embedder.count_tokens,
+        window_tokens=intake.embedder.stamp.window_tokens,
+        target=intake.target_chars,
+    )
+    keys = text_keys([chunk.text for chunk in chunks])
+    places = document.places
+    return tuple(
+        IndexedChunk(chunk, locate(places, document.text, chunk.span), key)
+        for chunk, key in zip(chunks, keys, strict=True)
+    )
+
+
+def _finish(intake: Intake, job: Job, prepared: _Prepared | Failure) -> None:
+    """Embeds what is not known yet and commits; or writes down the failure."""
+    catalog = intake.catalog
+    if not isinstance(prepared, Failure):
+        try:
+            _embed(intake, job, prepared.chunks)
+            document = prepared.document
+            stamp = stamp_for(intake, document.source.media_type, fallback=document.extractor)
+            catalog.commit_document(job, document, prepared.chunks, stamp, _count(intake, document, prepared.chunks))
+            return
+        except GawahError:
+            raise
+        except Exception as error:  # noqa: BLE001 — an edge: one document must never take the others down
+            prepared = Failure("internal_error", f"{type(error).__name__}: {error}; please report it", retryable=True)
+    delay = min(RETRY_FIRST_S * 2 ** max(job.document.attempts - 1, 0), RETRY_LONGEST_S)
+    catalog.fail(job, prepared, retry_after_s=delay if prepared.retryable else None)
+
+
+def _embed(intake: Intake, job: Job, chunks: Sequence[IndexedChunk]) -> None:
+    catalog, model = intake.catalog, intake.embedder.stamp
+    catalog.advance(job, DocumentState.EMBEDDING)
+    known = catalog.known_embeddings(model, [item.text_sha256 for item in chunks])
+    for batch in embed_missing(intake.embedder, [item.chunk.text for item in chunks], known):
+        catalog.put_embeddings(model, batch)
+        catalog.advance(job, DocumentState.EMBEDDING)
+
+
+def _count(intake: Intake, document: Document, chunks: Sequence[IndexedChunk]) -> DocumentCounters:
+    window = intake.embedder.stamp.window_tokens
+    return DocumentCounters(
+        n_chars=len(document.text),
+        n_chunks=len(chunks),
+        n_tokens=sum(item.chunk.n_tokens for item in chunks),
+        n_truncated=sum(item.chunk.n_tokens > window for item in chunks),
+    )

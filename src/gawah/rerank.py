@@ -1,0 +1,120 @@
+"""A shortlist to a better order: late interaction over stored token codes (MaxSim; Khattab and Zaharia, "ColBERT", 2020).
+
+Every query token looks for its best match among a chunk's tokens; rare words weigh more. Scores are the same to the bit
+on every machine: query components are rounded to integers small enough that float32 sums of them are exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gawah.ports import Candidate, QueryEmbedding, TokenCodes
+from gawah.types import Hit, Ranking
+
+_EXACT_BELOW = 2.0**24  # float32 holds every integer up to here
+
+
+class LateInteraction:
+    """Implements ports.Reranker with `maxsim_of_each`: no model is run, the embedder's token vectors are enough."""
+
+    name = "late-interaction"
+
+    def score(
+        self, question: str, query: QueryEmbedding, candidates: Sequence[Candidate], weights: Sequence[float]
+    ) -> list[float]:
+        """One score a candidate, in [-1, 1] up to the codes' rounding; all 0 for a question without kept tokens."""
+        del question  # a port's argument; a cross-encoder reads it
+        return maxsim_of_each(query.token_vectors, weights, [candidate.tokens for candidate in candidates])
+
+
+def token_weights(
+    words: Sequence[str],
+    document_frequency: Callable[[Sequence[str]], Sequence[int]],
+    n_chunks: int,
+    *,
+    analyze: Callable[[str], Sequence[str]],
+) -> list[float]:
+    """The weight of each query token, from the whole word it belongs to: ln(1 + (N - d + 0.5) / (d + 0.5)).
+
+    d is the number of chunks that hold the word's rarest term, at least 1: without that floor typos and unseen words
+    would weigh most. `analyze` gives a word's terms, `document_frequency` the number of live chunks that hold each.
+    """
+    terms_of = {word: tuple(analyze(word)) for word in dict.fromkeys(words)}
+    terms = list(dict.fromkeys(term for of_word in terms_of.values() for term in of_word))
+    n_holding = dict(zip(terms, document_frequency(terms), strict=True))
+    rarest = {word: min((n_holding[term] for term in of_word), default=0) for word, of_word in terms_of.items()}
+    return [_weight(max(1, rarest[word]), n_chunks) for word in words]
+
+
+def maxsim(query_vectors: NDArray[np.float32], weights: Sequence[float], codes: TokenCodes) -> float:
+    """The MaxSim of one text, as `maxsim_of_each` gives it."""
+    return maxsim_of_each(query_vectors, weights, [codes])[0]
+
+
+def maxsim_of_each(
+    query_vectors: NDArray[np.float32], weights: Sequence[float], codes: Sequence[TokenCodes]
+) -> list[float]:
+    """Per text sum_t w_t * max over its tokens of (2 (q_t . b) - sum q_t) * scale, divided by sum_t w_t.
+
+    query_vectors: [n_tokens, dimensions], unit rows; b are a token's unpacked sign bits. 0 for a text without tokens,
+    and for every text when no query token weighs anything. Memory: 4 bytes a dimension of all texts' tokens together.
+    """
+    total_weight = math.fsum(weights)
+    if len(weights) != len(query_vectors):
+        raise ValueError(f"{len(weights)} weights for {len(query_vectors)} query tokens")
+    filled = [at for at, code in enumerate(codes) if len(code.scales)]
+    scores = np.zeros(len(codes))
+    if filled and total_weight > 0:
+        signs = np.concatenate([codes[at].signs for at in filled])
+        scales = np.concatenate([codes[at].scales for at in filled]).astype(np.float64)
+        starts = np.cumsum([0, *(len(codes[at].scales) for at in filled[:-1])])
+        best = np.maximum.reduceat(_similarities(query_vectors, signs) * scales[:, None], starts, axis=0)
+        for weight, matches in zip(weights, best.T, strict=True):  # one after the other: a fixed order of additions
+            scores[filled] += weight / total_weight * matches
+    return [float(score) for score in scores]
+
+
+def reorder(ranking: Ranking, scores: Sequence[float], system: str) -> Ranking:
+    """The ranking with its first `len(scores)` hits in the order of (-score, chunk id); the rest follow as they were.
+
+    The rest were not scored: they keep their order and distances, moved below the lowest score by more than their own.
+    """
+    n_scored = len(scores)
+    scored = sorted(
+        ((hit.chunk_id, score) for hit, score in zip(ranking.hits[:n_scored], scores, strict=True)),
+        key=lambda pair: (-pair[1], pair[0]),
+    )
+    rest = ranking.hits[n_scored:]
+    if scored and rest:
+        below = scored[-1][1] - 1 - rest[0].score
+        scored += [(hit.chunk_id, below + hit.score) for hit in rest]
+    elif rest:
+        scored = [(hit.chunk_id, hit.score) for hit in rest]
+    hits = tuple(Hit(chunk_id, score, rank) for rank, (chunk_id, score) in enumerate(scored, start=1))
+    return Ranking(system, hits, ranking.cutoff)
+
+
+def _weight(n_holding: int, n_chunks: int) -> float:
+    return math.log1p((max(n_chunks, n_holding) - n_holding + 0.5) / (n_holding + 0.5))
+
+
+def _similarities(query_vectors: NDArray[np.float32], signs: NDArray[np.uint8]) -> NDArray[np.float64]:
+    """2 (q . b) - sum q of every text token with every query token: float64 [n text tokens, n query tokens].
+
+    Query components become integers at a power of two per token, as large as leaves every partial sum of them exact in
+    float32, so the order of additions does not matter. Rounding moves a score by some 1e-6, by 3e-5 at the very worst
+    (384 dimensions); a float32 sum of the components as they are would differ by as much from one BLAS to the next.
+    """
+    dimensions = query_vectors.shape[1]
+    exact = query_vectors.astype(np.float64)
+    room = _EXACT_BELOW - dimensions  # each component may be rounded away from zero
+    size = np.maximum(np.abs(exact).sum(axis=1), np.finfo(np.float32).tiny)
+    factors = np.exp2(np.floor(np.log2(room / size)))
+    integers = np.rint(exact * factors[:, None])
+    bits = np.unpackbits(signs, axis=1, count=dimensions).astype(np.float32)
+    sums = (bits @ integers.astype(np.float32).T).astype(np.float64)
+    return np.asarray((2 * sums - integers.sum(axis=1)) / factors, np.float64)

@@ -1,0 +1,174 @@
+"""A question to ranked passages: both legs, fusion, reranking, over one snapshot of the catalog."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gawah.dense import search_dense
+from gawah.errors import IndexLegError, StampMismatchError, UsageError
+from gawah.fuse import fuse
+from gawah.lexical import search_lexical
+from gawah.ports import Candidate, Embedder, Index, IndexView, QueryEmbedding, Reranker, Snapshot
+from gawah.rerank import token_weights
+from gawah.text import query_terms
+from gawah.types import Filter, Hit, Passage, Ranking
+
+SYSTEMS = ("dense", "bm25", "rrf", "rerank")
+_LEGS = ("dense", "bm25")
+
+
+@dataclass(frozen=True, slots=True)
+class Retriever:
+    """What a search works with. `reranker` is None when reranking is switched off."""
+
+    index: Index
+    embedder: Embedder
+    reranker: Reranker | None
+    candidates: int = 100
+    rerank_depth: int = 50
+
+    @property
+    def best_system(self) -> str:
+        return "rerank" if self.reranker else "rrf"
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """What a search found: passages in the final order, and every system's ranking that led to it.
+
+    `degraded` names each part that failed and whose work is missing from the order.
+    """
+
+    system: str
+    passages: tuple[Passage, ...]
+    rankings: Mapping[str, Ranking]
+    generation: int
+    epoch: int
+    degraded: tuple[str, ...]
+    times_ms: Mapping[str, float]
+
+
+def retrieve(
+    retriever: Retriever, snapshot: Snapshot, question: str, *, system: str, cutoff: int, only: Filter | None = None
+) -> Retrieved:
+    """The best `cutoff` passages by one system.
+
+    Raises UsageError (empty question, unknown system), StampMismatchError (another model built the index), and
+    IndexLegError when the leg that was asked for, or both legs of a fusion, fail. One leg of two may fail: it is named.
+    """
+    _check(retriever, snapshot, question, system)
+    watch = Stopwatch()
+    with watch.stage("index"):
+        view = retriever.index.view(snapshot)
+        admitted = snapshot.document_numbers(only) if only else None
+    with watch.stage("embed"):
+        query = retriever.embedder.embed_query(question)
+    depth = max(retriever.candidates, cutoff)
+    legs = (system,) if system in _LEGS else _LEGS
+    rankings, degraded = _search_legs(legs, view, query, question, depth, admitted, watch)
+    if system not in _LEGS:
+        with watch.stage("fuse"):
+            rankings["rrf"] = fuse(tuple(rankings.values()), 2 * depth)
+    if system == "rerank":
+        with watch.stage("rerank"):
+            rankings["rerank"] = _reranked(retriever, snapshot, view, question, query, rankings["rrf"])
+    with watch.stage("passages"):
+        passages = _passages(snapshot, view, query, rankings[system].hits[:cutoff])
+    degraded += getattr(view, "degraded", ())
+    return Retrieved(
+        system, passages, rankings, view.generation, view.epoch, tuple(degraded), watch.times_ms
+    )
+
+
+class Stopwatch:
+    """Wall milliseconds by stage."""
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self.times_ms: dict[str, float] = {}
+        self._clock = clock
+
+    @contextlib.contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        start = self._clock()
+        try:
+            yield
+        finally:
+            self.times_ms[name] = round((self._clock() - start) * 1000, 3)
+
+
+def _check(retriever: Retriever, snapshot: Snapshot, question: str, system: str) -> None:
+    if not question.strip():
+        raise UsageError("the question is empty; ask something")
+    if system not in SYSTEMS:
+        raise UsageError(f"there is no system {system}; choose one of {', '.join(SYSTEMS)}")
+    if system == "rerank" and retriever.reranker is None:
+        raise UsageError("reranking is switched off; set rerank to late, or choose the system rrf")
+    if snapshot.model is not None and snapshot.model != retriever.embedder.stamp:
+        stored, ours = snapshot.model, retriever.embedder.stamp
+        raise StampMismatchError(
+            f"this store was built with {stored.name} ({stored.sha256[:12]}), not with {ours.name} ({ours.sha256[:12]}); "
+            "their vectors cannot be compared: set the old model again, or ingest into a new --store"
+        )
+
+
+def _search_legs(
+    legs: tuple[str, ...],
+    view: IndexView,
+    query: QueryEmbedding,
+    question: str,
+    depth: int,
+    admitted: NDArray[np.int64] | None,
+    watch: Stopwatch,
+) -> tuple[dict[str, Ranking], list[str]]:
+    """The rankings of the legs that work, and a line for the one that does not; raises when none does."""
+    searches: dict[str, Callable[[], Ranking]] = {
+        "dense": lambda: search_dense(view, query.vector, depth, admitted),
+        "bm25": lambda: search_lexical(view, query_terms(question), depth, admitted),
+    }
+    rankings: dict[str, Ranking] = {}
+    failed: list[IndexLegError] = []
+    for leg in legs:
+        with watch.stage(leg):
+            try:
+                rankings[leg] = searches[leg]()
+            except IndexLegError as error:
+                failed.append(error)
+    if not rankings:
+        raise failed[0]
+    return rankings, [str(error) for error in failed]
+
+
+def _reranked(
+    retriever: Retriever, snapshot: Snapshot, view: IndexView, question: str, query: QueryEmbedding, fused: Ranking
+) -> Ranking:
+    """The fused order with its best `rerank_depth` put in the reranker's order; the rest follows unchanged.
+
+    Scores of the rest stay under those of the reranked, so that the order by score is the order shown.
+    """
+    assert retriever.reranker is not None
+    head = [hit.chunk_id for hit in fused.hits[: retriever.rerank_depth]]
+    tokens = view.tokens(head)
+    candidates = [
+        Candidate(chunk_id, snapshot.chunk(chunk_id), codes) for chunk_id, codes in zip(head, tokens, strict=True)
+    ]
+    weights = token_weights(query.words, view.document_frequency, view.n_chunks)
+    scores = retriever.reranker.score(question, query, candidates, weights)
+    order = sorted(zip(head, scores, strict=True), key=lambda pair: (-pair[1], pair[0]))
+    floor = min(scores, default=0.0)
+    rest = [(hit.chunk_id, floor - 1.0 + hit.score) for hit in fused.hits[retriever.rerank_depth :]]
+    hits = tuple(Hit(chunk_id, score, rank) for rank, (chunk_id, score) in enumerate([*order, *rest], start=1))
+    return Ranking("rerank", hits, fused.cutoff)
+
+
+def _passages(
+    snapshot: Snapshot, view: IndexView, query: QueryEmbedding, hits: tuple[Hit, ...]
+) -> tuple[Passage, ...]:
+    cosines = view.cosine(query.vector, [hit.chunk_id for hit in hits])
+    ranked = [(hit.chunk_id, hit.score, 1.0 - cosine) for hit, cosine in zip(hits, cosines, strict=True)]
+    return tuple(snapshot.passages(ranked))

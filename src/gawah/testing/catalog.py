@@ -1,0 +1,276 @@
+"""What every catalog must hold to, as a test class that each implementation inherits; and documents to try it with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from gawah.errors import LeaseLostError, StampMismatchError
+from gawah.fingerprint import chunk_id, document_id, sha256_text
+from gawah.ports import Catalog, Embedding, TokenCodes
+from gawah.types import (
+    Block,
+    BlockKind,
+    CharRange,
+    Chunk,
+    Conservation,
+    Document,
+    DocumentCounters,
+    DocumentState,
+    Failure,
+    Filter,
+    IndexedChunk,
+    Job,
+    ModelStamp,
+    SourceFile,
+    Span,
+    Stamp,
+)
+
+MODEL = ModelStamp("fake", "f" * 64, 64, 256, "sign1-fp16/1")
+
+
+def make_document(name: str, text: str, *, collection: str = "default") -> Document:
+    """A document of one paragraph a line."""
+    blocks, start = [], 0
+    for line in text.splitlines(keepends=True):
+        if line.strip():
+            blocks.append(Block(BlockKind.PARAGRAPH, Span(start, start + len(line.rstrip()))))
+        start += len(line)
+    source = SourceFile(collection, name, f"file:///{name}", "text/plain", len(text.encode()), sha256_text(text))
+    return Document(
+        id=document_id(collection, name),
+        source=source,
+        title=name,
+        language="und-Latn",
+        text=text,
+        blocks=tuple(blocks),
+        places=(),
+        extractor="plain/1",
+        conservation=Conservation(len(text), len(text)),
+    )
+
+
+def make_chunks(document: Document) -> list[IndexedChunk]:
+    """A chunk a block."""
+    chunks = []
+    for ordinal, block in enumerate(document.blocks):
+        content = block.span.slice(document.text)
+        text = f"[{document.title}]\n{content}"
+        key = chunk_id(document.id, sha256_text(document.text), "lines/1", block.span.start, block.span.end)
+        chunk = Chunk(key, document.id, ordinal, "", content, text, block.span, len(text.split()))
+        locator = CharRange(block.span.start, block.span.end, 1, 1)
+        chunks.append(IndexedChunk(chunk, locator, sha256_text(text)))
+    return chunks
+
+
+def make_embedding(text: str, dimensions: int = 64) -> Embedding:
+    """A vector that depends on the text alone."""
+    generator = np.random.default_rng(int(sha256_text(text)[:12], 16))
+    vector = generator.standard_normal(dimensions)
+    tokens = generator.standard_normal((3, dimensions))
+    return Embedding(
+        (vector / np.linalg.norm(vector)).astype(np.float32),
+        TokenCodes(np.packbits(tokens > 0, axis=1), np.full(3, 0.1, np.float16)),
+    )
+
+
+def make_stamp(model: ModelStamp = MODEL) -> Stamp:
+    return Stamp(model, "canonical/1 analyzer/1", "lines/1", "plain/1")
+
+
+def commit(
+    catalog: Catalog, job: Job, document: Document, chunks: Sequence[IndexedChunk] | None = None, *, stamp: Stamp | None = None
+) -> None:
+    """Puts a document's embeddings and the document."""
+    chunks = make_chunks(document) if chunks is None else chunks
+    stamp = stamp or make_stamp()
+    catalog.put_embeddings(stamp.model, {item.text_sha256: make_embedding(item.chunk.text) for item in chunks})
+    counters = DocumentCounters(len(document.text), len(chunks), sum(item.chunk.n_tokens for item in chunks), 0)
+    catalog.commit_document(job, document, chunks, stamp, counters)
+
+
+def add(catalog: Catalog, name: str, text: str, *, collection: str = "default") -> Document:
+    """Takes a document the whole way to `ready`."""
+    document = make_document(name, text, collection=collection)
+    catalog.enqueue([(collection, name, document.source.uri)])
+    job = catalog.claim("tester")
+    assert job is not None
+    commit(catalog, job, document)
+    return document
+
+
+class CatalogContract:
+    """Inherit, and give a fixture `catalog` (empty) and `clock` (an object whose `now` is the time)."""
+
+    def test_a_committed_document_is_there_whole(self, catalog) -> None:  # type: ignore[no-untyped-def]
+        document = add(catalog, "a.txt", "First line.\n\nSecond line.\n")
+        with catalog.snapshot() as snapshot:
+            record = snapshot.find_document("a.txt")
+            assert record.state is DocumentState.READY
+            assert record.counters.n_chunks == 2 == snapshot.n_chunks_by_document()[record.no]
+            assert record.stamp == make_stamp()
+            assert snapshot.load_document(record.no) == document
+            for chunk in snapshot.chunks_of(record.no):
+                assert chunk.span.slice(document.text) == chunk.content
+            rows = list(snapshot.rows(0))
+            assert [row.text for row in rows] == [item.chunk.text for item in make_chunks(document)]
+            for row in rows:
+                assert np.array_equal(row.embedding.vector, make_embedding(row.text).vector)
+                assert np.array_equal(row.embedding.tokens.signs, make_embedding(row.text).tokens.signs)
+
+    def test_nothing_of_a_document_is_seen_before_its_commit(self, catalog) -> None:  # type: ignore[no-untyped-def]
+        catalog.enqueue([("default", "a.txt", "file:///a.txt")])
+        job = catalog.claim("tester")
+        catalog.advance(job, DocumentState.EMBEDDING)
+        document = make_document("a.txt", "One.\n")
+        catalog.put_embeddings(MODEL, {item.text_sha256: make_embedding("One") for item in make_chunks(document)})
+        with catalog.snapshot() as snapshot:
+            assert list(snapshot.rows(0)) == []
+            assert snapshot.find_document("a.txt").state is DocumentState.EMBEDDING
+
+    def test_a_snapshot_does_not_move(self, catalog) -> None:  # type: ignore[no-untyped-def]
+        add(catalog, "a.txt", "One.\n")
+        import threading
+
+        with catalog.snapshot() as snapshot:
+            before = (snapshot.epoch, len(list(snapshot.rows(0))))
+            writer = threading.Thread(target=add, args=(catalog, "b.txt", "Two.\nThree.\n"))
+            writer.start()
+            writer.join()
+            assert (snapshot.epoch, len(list(snapshot.rows(0)))) == before
+        with catalog.snapshot() as snapshot:
+            assert snapshot.epoch > before[0]
+            assert len(list(snapshot.rows(0))) == 3
+
+    def test_a_new_version_replaces_the_old_one_and_tells_the_index(self, catalog) -> None:  # type: ignore[no-untyped-def]
+        add(catalog, "a.txt", "Old.\nSame.\n")
+        with catalog.snapshot() as snapshot:
+            old = [row.seq for row in snapshot.rows(0)]
+        add(catalog, "a.txt", "New.\nSame.\n")
+        with catalog.snapshot() as snapshot:
+            assert [row.text for row in snapshot.rows(0)] == ["[a.txt]\nNew.", "[a.txt]\nSame."]
+            assert min(row.seq for row in snapshot.rows(0)) > max(old)
+            gone, mark = snapshot.deleted(0)
+            assert sorted(gone) == old
+            assert snapshot.deleted(mark)[0].size == 0
+
+    def test_known_texts_are_not_embedded_twice_and_go_with_their_last_chunk(self, catalog) -> None:  # type: ignore[no-untyped-def]
+        first = make_document("same title", "Shared.\n")
+        keys = [item.text_sha256 for item in make_chunks(first)]
+        for name in ("one", "two"):
+            document = replace(make_document(name, "Shared.\n"), title="same title")
+            catalog.enqueue([("default", name, f"file:///{name}")])
+            commit(catalog, catalog.claim("tester"), document, make_chunks(document))
+            assert catalog.known_embeddings(MODEL, keys) == set(keys)
+        with catalog.snapshot() as snapshot:
+            one, two = (snapshot.find_document(name).no for name in ("one", "two"))
+        catalog.delete_documents([one])
+        assert catalog.known_embeddings(MODEL, keys) == set(keys)
+        catalog.delete_documents([two])
+        assert catalog.known_embeddings(MODEL, keys) == set()
+
+    def test_a_job_is_claimed_once_until_its_lease_runs_out(self, catalog, clock) -> None:  # type: ignore[no-untyped-def]
+        catalog.enqueue([("default", "a.txt", "file:///a.txt")])
+        first = catalog.claim("one")
+        assert catalog.claim("two") is None
+        clock.now += 10_000
+        second = catalog.claim("two")
+        assert second.document.id == first.document.id
+        assert second.fence > first.fence
+        document = make_document("a.txt", "One.\n")
+        for late in (
+            lambda: commit(catalog, first, document),
+            lambda: catalog.fail(first, Failure("x", "y", retryable=False)),
+            lambda: catalog.advance(first, DocumentState.CHUNKING),
+        ):
+            try:
+                late()
+            except LeaseLostError:
+                continue
+            raise AssertionError("a worker whose lease was lost could still write")
+        commit(catalog, second, document)
+        with catalog.snapshot() as snapshot:
+            assert snapshot.find_document("a.txt").state is DocumentState.READY
+
+    def test_a_failure_keeps_its_reason_and_the_version_before_it(self, catalog) -> None:  # type: ignore[no-untyped-def]
+        add(catalog, "a.txt", "Good.\n")
+        catalog.enqueue([("default", "a.txt", "file:///a.txt")])
+        catalog.fail(catalog.claim("tester"), Failure("undecodable", "no encoding fits", retryable=False))
+        with catalog.snapshot() as snapshot:
+            record = snapshot.find_document("a.txt")
+            assert record.state is DocumentState.FAILED
+            assert record.failure == Failure("undecodable", "no encoding fits", retryable=False)
+            assert len(list(snapshot.rows(0))) == 1
+        assert catalog.claim("tester") is None
+
+    def test_a_retry_waits_for_its_time(self, catalog, clock) -> None:  # type: ignore[no-untyped-def]
+        catalog.enqueue([("default", "a.txt", "file:///a.txt")])
+        catalog.fail(catalog.claim("tester"), Failure("vanished", "gone", retryable=True), retry_after_s=30)
+        catalog.enqueue([("default", "b.txt", "file:///b.txt")])
+        assert catalog.claim("tester").document.name == "b.txt"
+        clock.now += 31
+        assert catalog.claim("tester") is None  # a failed document waits for someone to queue it
+        catalog.enqueue([("default", "a.txt", "file:///a.txt")])
+        assert catalog.claim("tester").document.name == "a.txt"
+
+    def test_two_models_never_share_a_generation(self, catalog) -> None:  # type: ignore[no-untyped-def]
+        add(catalog, "a.txt", "One.\n")
+        other = replace(MODEL, sha256="e" * 64)
+        for attempt in (lambda: catalog.generation_for(other), lambda: _commit_under(catalog, other)):
+            try:
+                attempt()
+            except StampMismatchError as error:
+                assert "fake" in str(error)
+                continue
+            raise AssertionError("another model of the same dimension was let in")
+        with catalog.snapshot() as snapshot:
+            assert len(list(snapshot.rows(0))) == 1
+            assert snapshot.model == MODEL
+
+    def test_filters_admit_by_collection_document_and_media_type(self, catalog) -> None:  # type: ignore[no-untyped-def]
+        a = add(catalog, "a.txt", "One.\n")
+        add(catalog, "b.txt", "Two.\n", collection="other")
+        with catalog.snapshot() as snapshot:
+            numbers = {record.name: record.no for record in snapshot.documents()}
+            for only, names in (
+                (Filter(collections=("other",)), ["b.txt"]),
+                (Filter(documents=(a.id,)), ["a.txt"]),
+                (Filter(documents=("b.txt",)), ["b.txt"]),
+                (Filter(documents=("a.txt", "b.txt"), collections=("other",)), ["b.txt"]),
+                (Filter(media_types=("text/plain",)), ["a.txt", "b.txt"]),
+                (Filter(collections=("none",)), []),
+                (Filter(), ["a.txt", "b.txt"]),
+            ):
+                assert snapshot.document_numbers(only).tolist() == sorted(numbers[name] for name in names)
+
+    def test_the_answer_log_is_a_chain_that_shows_tampering(self, catalog) -> None:  # type: ignore[no-untyped-def]
+        for number in range(3):
+            catalog.append_answer(f"a{number}", "answered", {"question": f"q{number}"}, ["d1"])
+        records = catalog.load_answers()
+        assert [record.body["question"] for record in records] == ["q0", "q1", "q2"]
+        assert records[1].previous_sha256 == records[0].chain_sha256
+        assert catalog.load_answer("a1") == records[1]
+
+    def test_a_purge_takes_the_words_and_leaves_the_chain(self, catalog) -> None:  # type: ignore[no-untyped-def]
+        document = add(catalog, "a.txt", "One.\n")
+        kept = add(catalog, "b.txt", "Two.\n")
+        catalog.append_answer("x", "answered", {"question": "secret"}, [document.id])
+        catalog.append_answer("y", "answered", {"question": "open"}, [kept.id])
+        with catalog.snapshot() as snapshot:
+            number = snapshot.find_document("a.txt").no
+        catalog.delete_documents([number])
+        assert catalog.redact_answers() == 1
+        x, y = catalog.load_answers()
+        assert x.body is None
+        assert y.body == {"question": "open"}
+        assert y.previous_sha256 == x.chain_sha256
+
+
+def _commit_under(catalog: Catalog, model: ModelStamp) -> None:
+    catalog.enqueue([("default", "m.txt", "file:///m.txt")])
+    job = catalog.claim("tester")
+    assert job is not None
+    commit(catalog, job, make_document("m.txt", "Mixed.\n"), stamp=make_stamp(model))

@@ -1,0 +1,160 @@
+"""The care of a store: sealing and compacting segments, removing and purging documents, and the doctor's checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+
+from gawah.errors import GawahError
+from gawah.ports import Catalog, Embedder, IndexFeed, IndexView, SegmentRecord, Snapshot
+from gawah.types import DocumentRecord, DocumentState
+
+UNIT_NORM_TOLERANCE = 1e-5
+IDENTITY_TOLERANCE = 1e-5  # |d²/2 − (1 − cos)| in float64 over float32 vectors is below 1e-6
+_PAIRS = 200  # vectors whose every pair is checked
+
+
+class MaintainedIndex(Protocol):
+    """An index with files of its own."""
+
+    def view(self, feed: IndexFeed) -> IndexView: ...
+
+    def seal(self, feed: IndexFeed) -> SegmentRecord | None: ...
+
+    def compact(self, feed: IndexFeed) -> SegmentRecord | None: ...
+
+    def check(self, feed: IndexFeed) -> tuple[str, ...]: ...
+
+    def remove_unregistered(self, registered: Sequence[str]) -> tuple[str, ...]: ...
+
+    def due(self, feed: IndexFeed) -> Literal["seal", "compact"] | None:
+        """What the state of the files asks for."""
+        ...
+
+
+def tidy(catalog: Catalog, index: MaintainedIndex, *, everything: bool = False) -> None:
+    """Seals the tail or compacts the segments when that is due, or always. Call it under the writer's lock."""
+    with catalog.snapshot() as snapshot:
+        old = [segment.name for segment in snapshot.segments()]
+        _, mark = snapshot.deleted(0)
+        due = "compact" if everything else index.due(snapshot)
+        if due is None:
+            return
+        if due == "compact":
+            new, replaced = index.compact(snapshot), old
+        else:
+            new, replaced, mark = index.seal(snapshot), [], 0
+    if new is not None or replaced:
+        catalog.replace_segments(replaced, new, applied_mark=mark or None)
+    with catalog.snapshot() as snapshot:
+        index.remove_unregistered([segment.name for segment in snapshot.segments()])
+
+
+def remove(catalog: Catalog, index: MaintainedIndex, records: Sequence[DocumentRecord], *, purge: bool) -> int:
+    """Removes documents; returns how many chunks went. A purge leaves no word of them in any file of the store."""
+    n_chunks = catalog.delete_documents([record.no for record in records])
+    if purge:
+        catalog.redact_answers()
+        catalog.drop_abandoned_embeddings()
+        tidy(catalog, index, everything=True)
+        catalog.vacuum()
+    else:
+        tidy(catalog, index)
+    return n_chunks
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One finding of the doctor: what was looked at, whether it holds, and the figures."""
+
+    name: str
+    holds: bool
+    detail: str
+
+
+def examine(catalog: Catalog, index: MaintainedIndex, embedder: Embedder) -> Iterator[Check]:
+    """The doctor's checks of a store; each says what it found, none repairs anything."""
+    with catalog.snapshot() as snapshot:
+        yield _check_model(snapshot, embedder)
+        records = snapshot.documents()
+        yield _check_counters(snapshot, records)
+        yield _check_slices(snapshot, records)
+        yield from _check_vectors(snapshot)
+        yield from _check_index(snapshot, index)
+        yield _check_documents(records)
+
+
+def _check_model(snapshot: Snapshot, embedder: Embedder) -> Check:
+    ours = embedder.stamp
+    detail = f"{ours.name}, {ours.dimensions} dimensions, window {ours.window_tokens}, sha256 {ours.sha256[:12]}"
+    same = snapshot.model is None or snapshot.model == ours
+    return Check("model", same, detail if same else f"{detail}; the store was built with {snapshot.model}")
+
+
+def _check_counters(snapshot: Snapshot, records: Sequence[DocumentRecord]) -> Check:
+    held = snapshot.n_chunks_by_document()
+    wrong = [record.name for record in records if record.counters.n_chunks != held.get(record.no, 0)]
+    total = sum(held.values())
+    truncated = sum(record.counters.n_truncated for record in records)
+    detail = f"{len(records)} documents, {total} chunks, {truncated} truncated"
+    return Check("counters", not wrong and not truncated, detail + (f"; wrong: {', '.join(wrong[:5])}" if wrong else ""))
+
+
+def _check_slices(snapshot: Snapshot, records: Sequence[DocumentRecord]) -> Check:
+    n, wrong = 0, []
+    for record in records:
+        if not record.counters.n_chunks:
+            continue
+        text = snapshot.load_document(record.no).text
+        for chunk in snapshot.chunks_of(record.no):
+            n += 1
+            if chunk.span.end > len(text) or chunk.span.slice(text) != chunk.content:
+                wrong.append(f"{record.name} {chunk.span.start},{chunk.span.end}")
+    return Check("slices", not wrong, f"{n} chunks equal text[from:to]" if not wrong else f"not so: {wrong[0]}")
+
+
+def _check_vectors(snapshot: Snapshot) -> Iterator[Check]:
+    n, worst = 0, 0.0
+    sample: list[np.ndarray] = []
+    for row in snapshot.rows(0):
+        n += 1
+        vector = row.embedding.vector.astype(np.float64)
+        worst = max(worst, abs(float(np.linalg.norm(vector)) - 1.0)) if np.isfinite(vector).all() else float("inf")
+        if len(sample) < _PAIRS:
+            sample.append(vector)
+    yield Check("unit norms", worst <= UNIT_NORM_TOLERANCE, f"{n} vectors, largest |norm - 1| {worst:.1e}")
+    error = 0.0
+    if sample:
+        matrix = np.array(sample)
+        squared = ((matrix[:, None, :] - matrix[None, :, :]) ** 2).sum(axis=2)
+        error = float(np.abs(squared / 2 - (1 - matrix @ matrix.T)).max())
+    yield Check(
+        "d²/2 = 1 - cos", error <= IDENTITY_TOLERANCE, f"{len(sample) ** 2} pairs, largest difference {error:.1e}"
+    )
+
+
+def _check_index(snapshot: Snapshot, index: MaintainedIndex) -> Iterator[Check]:
+    segments = snapshot.segments()
+    problems = index.check(snapshot)
+    yield Check("segments", not problems, f"{len(segments)} segments" if not problems else "; ".join(problems))
+    try:
+        view = index.view(snapshot)
+    except GawahError as error:
+        yield Check("index", False, str(error))  # noqa: FBT003
+        return
+    held = sum(snapshot.n_chunks_by_document().values())
+    degraded = getattr(view, "degraded", ())
+    detail = f"{view.n_chunks} chunks in the index, {held} in the catalog"
+    yield Check("index", view.n_chunks == held and not degraded, "; ".join([detail, *degraded]))
+
+
+def _check_documents(records: Sequence[DocumentRecord]) -> Check:
+    failed = [record for record in records if record.state is DocumentState.FAILED]
+    under_way = sum(record.state not in (DocumentState.FAILED, DocumentState.READY) for record in records)
+    detail = f"{len(failed)} failed, {under_way} under way"
+    if failed and failed[0].failure:
+        detail += f"; first: {failed[0].name}: {failed[0].failure.code}"
+    return Check("documents", not failed, detail)

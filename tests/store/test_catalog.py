@@ -1,0 +1,139 @@
+"""The SQLite catalog: the contract, and what is SQLite's own."""
+
+import sqlite3
+import subprocess
+import sys
+from dataclasses import dataclass, replace
+
+import pytest
+
+from gawah.errors import (
+    ForeignStoreError,
+    NotFoundError,
+    StoreBusyError,
+    StoreCorruptError,
+    StoreError,
+)
+from gawah.store.answers import broken_links
+from gawah.store.catalog import SqliteCatalog
+from gawah.store.lock import writer_lock
+from gawah.testing.catalog import CatalogContract, add
+
+
+@dataclass
+class Clock:
+    now: float = 1_000_000.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def catalog(tmp_path, clock):
+    opened = SqliteCatalog(tmp_path / "store", create=True, clock=clock)
+    yield opened
+    opened.close()
+
+
+class TestSqliteCatalog(CatalogContract):
+    pass
+
+
+def test_a_store_that_is_not_there_is_not_made_by_looking(tmp_path):
+    with pytest.raises(NotFoundError, match="gawah ingest"):
+        SqliteCatalog(tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_foreign_database_is_refused_and_left_alone(tmp_path):
+    path = tmp_path / "catalog.sqlite"
+    foreign = sqlite3.connect(path)
+    foreign.execute("CREATE TABLE recipes (name)")
+    foreign.commit()
+    foreign.close()
+    before = path.read_bytes()
+    with pytest.raises(ForeignStoreError, match="another program"):
+        SqliteCatalog(tmp_path, create=True)
+    assert path.read_bytes() == before
+
+
+def test_a_newer_store_is_refused(tmp_path):
+    SqliteCatalog(tmp_path, create=True).close()
+    newer = sqlite3.connect(tmp_path / "catalog.sqlite")
+    newer.execute("PRAGMA user_version = 99")
+    newer.close()
+    with pytest.raises(ForeignStoreError, match="newer gawah"):
+        SqliteCatalog(tmp_path)
+
+
+@pytest.mark.parametrize("damage", [b"not a database at all", b"SQLite format 3\x00" + b"\xff" * 4096])
+def test_a_damaged_file_is_one_line(tmp_path, damage):
+    (tmp_path / "catalog.sqlite").write_bytes(damage)
+    with pytest.raises(StoreCorruptError) as caught:
+        SqliteCatalog(tmp_path, create=True)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_page_overwritten_in_the_middle_is_found_by_the_integrity_check(catalog):
+    add(catalog, "a.txt", "".join(f"Line {number}.\n" for number in range(400)))
+    catalog.vacuum()
+    catalog.close()
+    with catalog.path.open("r+b") as stream:
+        stream.seek(4096 * 20)
+        stream.write(b"\xde\xad" * 4096)
+    try:
+        broken = SqliteCatalog(catalog.directory)
+        found = broken.integrity_errors()
+        broken.close()
+    except StoreCorruptError:
+        found = ["could not even be read"]
+    assert found
+
+
+def test_the_folder_may_not_be_a_file(tmp_path):
+    (tmp_path / "store").write_text("x")
+    with pytest.raises(StoreError):
+        SqliteCatalog(tmp_path / "store" / "inner", create=True)
+
+
+def test_an_altered_answer_breaks_the_chain_where_it_was_altered(catalog):
+    for number in range(4):
+        catalog.append_answer(f"a{number}", "answered", {"n": number}, [])
+    records = catalog.load_answers()
+    assert broken_links(records) == []
+    assert broken_links([*records[:1], replace(records[1], body={"n": 7}), *records[2:]]) == ["a1"]
+    assert broken_links([records[0], *records[2:]]) == ["a2"]
+    assert broken_links(records[1:]) == ["a1"]
+
+
+def test_a_second_writer_is_told_who_writes(tmp_path):
+    code = (
+        "import sys, pathlib\nfrom gawah.store.lock import writer_lock\n"
+        "with writer_lock(pathlib.Path(sys.argv[1])):\n    print('held', flush=True)\n    sys.stdin.read()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdout.readline() == b"held\n"
+        with pytest.raises(StoreBusyError, match=f"process {holder.pid} is writing"), writer_lock(tmp_path):
+            pass
+        holder.kill()
+    with writer_lock(tmp_path):
+        pass
+
+
+def test_the_log_of_a_purged_word_holds_no_trace_in_the_file(catalog):
+    add(catalog, "secret.txt", "The word is ZX-CANARY-91.\n")
+    with catalog.snapshot() as snapshot:
+        record = snapshot.find_document("secret.txt")
+    catalog.append_answer("a", "answered", {"quote": "ZX-CANARY-91"}, [record.id])
+    catalog.delete_documents([record.no])
+    catalog.redact_answers()
+    catalog.vacuum()
+    files = [path for path in catalog.directory.rglob("*") if path.is_file()]
+    assert not any(b"ZX-CANARY-91" in path.read_bytes() for path in files)
