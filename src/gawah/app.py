@@ -36,10 +36,23 @@ _TIDY_EVERY_CHUNKS = 4096  # a long ingest seals now and then, so that readers k
 
 
 class Application:
-    """gawah over one store. Use it as a context manager; parts are made when they are first needed."""
+    """gawah over one store. Use it as a context manager; parts are made when they are first needed.
 
-    def __init__(self, settings: Settings, *, create: bool = False) -> None:
+    `embedder` and `generator` take the place of those that the settings name. Raises NotFoundError when there is no
+    store and `create` is not given.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        create: bool = False,
+        embedder: Embedder | None = None,
+        generator: Generator | None = None,
+    ) -> None:
         self.settings = settings
+        self._embedder = embedder
+        self._generator = generator
         self.catalog = SqliteCatalog(settings.store, create=create)
         self._resources = contextlib.ExitStack()
         self._resources.callback(self.catalog.close)
@@ -59,7 +72,7 @@ class Application:
 
     @cached_property
     def embedder(self) -> Embedder:
-        return build_embedder(self.settings)
+        return self._embedder or build_embedder(self.settings)
 
     @cached_property
     def index(self) -> LocalIndex:
@@ -87,7 +100,8 @@ class Application:
     @cached_property
     def assistant(self) -> Assistant:
         gate = partial(reference_gate, threshold=self.settings.gate_threshold, at_most=self.settings.passages)
-        return Assistant(self.catalog, self.retriever, gate, build_generator(self.settings, self.embedder))
+        generator = self._generator or build_generator(self.settings, self.embedder)
+        return Assistant(self.catalog, self.retriever, gate, generator)
 
     @cached_property
     def intake(self) -> Intake:

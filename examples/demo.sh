@@ -1,0 +1,30 @@
+#!/bin/sh
+# The demo: a folder to cited answers and refusals, on embedded defaults. `make demo` calls it.
+set -eu
+cd "$(dirname "$0")/.."
+export GAWAH_STORE="${GAWAH_STORE:-.demo/store}"
+rm -rf .demo
+
+run() {
+    printf '\n$ gawah'
+    for word in "$@"; do
+        case $word in *' '*) printf ' "%s"' "$word" ;; *) printf ' %s' "$word" ;; esac
+    done
+    printf '\n'
+    gawah "$@"
+}
+
+refused() {
+    code=0
+    run "$@" || code=$?
+    [ "$code" -eq 3 ] || { echo "expected a refusal (exit code 3), got $code" >&2; exit 1; }
+}
+
+run ingest examples/handbook
+run ask "What does CLK-E02 mean and what is the first action?"
+run ask "What is the penalty when the monthly file for the crop insurer is late?"
+run ask "स्वयंसेवक को गेज कब पढ़ना चाहिए?"
+refused ask "How do I tune autovacuum in PostgreSQL for a large table?"
+refused ask "What is the offside rule in football?"
+run verify
+run doctor

@@ -1,0 +1,56 @@
+"""Fixtures that several test modules share: stores in temporary folders, the example handbook, the shared sets."""
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def handbook():
+    return ROOT / "examples" / "handbook"
+
+
+@pytest.fixture(scope="session")
+def shared():
+    folder = ROOT.parent / "shared"
+    if not folder.is_dir():
+        pytest.skip("../shared is not there")
+    return folder
+
+
+@pytest.fixture
+def make_app(tmp_path):
+    """Applications over a store of this test, with the fake embedder unless another is given."""
+    from gawah.app import Application
+    from gawah.config import load_settings
+    from gawah.testing.embedder import FakeEmbedder
+
+    opened = []
+
+    def make(store="store", *, embedder=None, generator=None, create=True, **options):
+        options = {"store": tmp_path / store, "cache": tmp_path / "cache", "gate_threshold": 2.0, **options}
+        settings = load_settings(environment={}, options=options).settings
+        app = Application(settings, create=create, embedder=embedder or FakeEmbedder(), generator=generator)
+        opened.append(app)
+        return app
+
+    yield make
+    for app in opened:
+        app.close()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Writes files into a folder: `folder({"a.md": "text"})`."""
+
+    def write(files, name="docs"):
+        root = tmp_path / name
+        for path, content in files.items():
+            target = root / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+        return root
+
+    return write
