@@ -4,29 +4,32 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from gawah.ask import Assistant, ask
+from gawah.chunk import Audit, audit, chunk_document, reference_chunks
 from gawah.config import Settings
-from gawah.errors import UsageError
+from gawah.errors import NotFoundError, UsageError
 from gawah.extract import extractor_for
 from gawah.extract.sandbox import Limits, Sandbox
 from gawah.gate import reference_gate
 from gawah.generate import ExtractiveGenerator, OpenAIGenerator
-from gawah.index import LocalIndex
+from gawah.index.local import LocalIndex
 from gawah.ingest import Intake, Plan, plan_folder, run_jobs, run_plan, stale_parts
-from gawah.models import OnnxEncoder, find_checkpoint
+from gawah.models.encoder import load_encoder
 from gawah.ports import Embedder, Generator
 from gawah.rerank import LateInteraction
 from gawah.retrieve import Retrieved, Retriever, retrieve
+from gawah.sources import found_file, read_source
 from gawah.store.answers import broken_links
 from gawah.store.catalog import SqliteCatalog
 from gawah.store.lock import writer_lock
 from gawah.text import analyze, identifier_terms
-from gawah.types import DocumentRecord, Filter, Outcome
+from gawah.types import Chunk, DocumentRecord, Filter, Outcome
 from gawah.upkeep import Check, examine, remove, tidy
 from gawah.verify import CitationCheck, SourceReader, verify_answer
 
@@ -80,12 +83,7 @@ class Application:
 
     @cached_property
     def sandbox(self) -> Sandbox:
-        limits = Limits(
-            memory_bytes=self.settings.extract_memory_mb * _MEBIBYTE,
-            cpu_s=self.settings.extract_cpu_s,
-            wall_s=self.settings.extract_wall_s,
-        )
-        return self._resources.enter_context(Sandbox(limits))
+        return self._resources.enter_context(Sandbox(limits_of(self.settings)))
 
     @cached_property
     def retriever(self) -> Retriever:
@@ -187,10 +185,12 @@ def analyze_document(text: str) -> tuple[list[str], list[str]]:
 
 
 def build_embedder(settings: Settings) -> Embedder:
-    checkpoint = find_checkpoint(
-        settings.model, expected_sha256=settings.model_sha256 or None, cache_directory=settings.cache
+    return load_encoder(
+        settings.model,
+        expected_sha256=settings.model_sha256 or None,
+        cache_directory=settings.cache,
+        n_threads=settings.threads or None,
     )
-    return OnnxEncoder(checkpoint, cache_directory=settings.cache, n_threads=settings.threads or None)
 
 
 def build_generator(settings: Settings, embedder: Embedder) -> Generator:
@@ -203,4 +203,39 @@ def build_generator(settings: Settings, embedder: Embedder) -> Generator:
         model=settings.openai_model,
         api_key=settings.openai_key.get_secret_value(),
         deadline_s=settings.generator_timeout_s,
+    )
+
+
+def chunk_file(
+    settings: Settings, file: Path, *, strategy: str = "E", reference: bool = False, title: str | None = None
+) -> tuple[list[Chunk], Audit]:
+    """A file's chunks and the audit of them, without a store. The reference's title is the file's name without ending."""
+    found = found_file(file.absolute().as_uri())
+    if found is None:
+        raise NotFoundError(f"no such file: {str(file)!r}; check the path")
+    embedder = build_embedder(settings)
+    source, data = read_source(found, settings.collection, file.name, settings.max_file_mb * _MEGABYTE)
+    with Sandbox(limits_of(settings)) as sandbox:
+        document = sandbox.extract(source, data)
+    target, window = settings.target_chars, embedder.stamp.window_tokens
+    if reference:
+        chunks = reference_chunks(
+            document, title or file.stem, strategy=strategy, target=target, count_tokens=embedder.count_tokens
+        )
+    else:
+        document = replace(document, title=title or document.title)
+        chunks = chunk_document(
+            document, count_tokens=embedder.count_tokens, window_tokens=window, strategy=strategy, target=target
+        )
+    judged = audit(
+        document, chunks, count_tokens=embedder.count_tokens, window_tokens=window, strategy=strategy, target=target
+    )
+    return chunks, judged
+
+
+def limits_of(settings: Settings) -> Limits:
+    return Limits(
+        memory_bytes=settings.extract_memory_mb * _MEBIBYTE,
+        cpu_s=settings.extract_cpu_s,
+        wall_s=settings.extract_wall_s,
     )

@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from gawah.chunk import CHUNKER, chunk_document
+from gawah.chunk import chunk_document, chunker_name
 from gawah.embed import embed_missing, text_keys
 from gawah.errors import ConfigurationError, ExtractionError, GawahError, StoreError
 from gawah.fragment import locate
@@ -148,7 +148,7 @@ def stamp_for(intake: Intake, media_type: str, *, fallback: str = "") -> Stamp:
     return Stamp(
         model=intake.embedder.stamp,
         pipeline=PIPELINE,
-        chunker=f"{CHUNKER}@{intake.target_chars}",
+        chunker=chunker_name(target=intake.target_chars),
         extractor=intake.extractor_for(media_type) or fallback,
     )
 

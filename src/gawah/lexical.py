@@ -24,6 +24,6 @@ def search_lexical(
     try:
         found = view.bm25(terms, cutoff, only)
     except (OSError, IndexError, ValueError, MemoryError) as error:  # what numpy raises over a damaged or lost mapping
-        raise IndexLegError(SYSTEM, f"{error or type(error).__name__}; run 'gawah doctor'") from error
+        raise IndexLegError(SYSTEM, f"{str(error) or type(error).__name__}; run 'gawah doctor'") from error
     hits = tuple(Hit(chunk_id, score, rank) for rank, (chunk_id, score) in enumerate(found, start=1))
     return Ranking(SYSTEM, hits, cutoff)

@@ -199,7 +199,8 @@ class Candidate:
 class Reranker(Protocol):
     """Scores a shortlist against a question; a higher score is better."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def score(self, question: str, query: QueryEmbedding, candidates: Sequence[Candidate], weights: Sequence[float]) -> list[float]:
         """One score a candidate. `weights[i]` is the weight of query token i; they need not sum to 1."""
@@ -209,7 +210,8 @@ class Reranker(Protocol):
 class Generator(Protocol):
     """Writes a draft from numbered sources; it knows numbers only, never names or links."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def generate(self, prompt: Prompt) -> Iterator[DraftPart]:
         """Raises GeneratorError or UnreachableError, also half-way."""

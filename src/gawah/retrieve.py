@@ -16,7 +16,7 @@ from gawah.fuse import fuse
 from gawah.lexical import search_lexical
 from gawah.ports import Candidate, Embedder, Index, IndexView, QueryEmbedding, Reranker, Snapshot
 from gawah.rerank import token_weights
-from gawah.text import query_terms
+from gawah.text import analyze, query_terms
 from gawah.types import Filter, Hit, Passage, Ranking
 
 SYSTEMS = ("dense", "bm25", "rrf", "rerank")
@@ -157,7 +157,7 @@ def _reranked(
     candidates = [
         Candidate(chunk_id, snapshot.chunk(chunk_id), codes) for chunk_id, codes in zip(head, tokens, strict=True)
     ]
-    weights = token_weights(query.words, view.document_frequency, view.n_chunks)
+    weights = token_weights(query.words, view.document_frequency, view.n_chunks, analyze=analyze)
     scores = retriever.reranker.score(question, query, candidates, weights)
     order = sorted(zip(head, scores, strict=True), key=lambda pair: (-pair[1], pair[0]))
     floor = min(scores, default=0.0)

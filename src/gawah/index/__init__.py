@@ -1,0 +1,1 @@
+"""The derived index: catalog rows to memory-mapped numpy segments, and the two exact legs over them."""

@@ -1,0 +1,210 @@
+"""Portions to a segment's folder of .npy files and back, mapped into memory.
+
+A segment is written under a temporary name, every file synced, then the folder renamed: under its own name it is whole
+or not there. Its manifest lists every file with size and SHA-256; the catalog keeps the manifest's SHA-256.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gawah.errors import StoreCorruptError, StoreError, StoreFullError
+from gawah.fingerprint import canonical_json, sha256_bytes, sha256_file
+from gawah.index.build import Portion, pieces, small_arrays
+from gawah.index.part import ARRAY_NAMES, LARGE_ARRAYS, Part
+from gawah.ports import SegmentRecord
+
+FORMAT = 1  # of the arrays and the manifest; another number is rebuilt from the catalog
+MANIFEST = "manifest.json"
+TEMPORARY_PREFIX = ".new-"
+_NAME_HEX_CHARS = 12
+
+
+def write_segment(directory: Path, portions: Sequence[Portion], generation: int, analyzer: str) -> SegmentRecord:
+    """Writes the live rows of portions (in order of seq, at least one) below `directory`; returns the record to register.
+
+    The same rows give the same name and the same bytes. Raises StoreFullError or StoreError; then nothing is left.
+    """
+    with _storage_errors(directory):
+        directory.mkdir(parents=True, exist_ok=True)
+        folder = directory / f"{TEMPORARY_PREFIX}{os.getpid()}-{os.urandom(4).hex()}"
+        folder.mkdir()
+        try:
+            record = _write_files(folder, portions, generation, analyzer)
+            _put_in_place(folder, directory / record.name, record)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)  # renamed by now, or broken off
+        return record
+
+
+def open_segment(directory: Path, record: SegmentRecord, analyzer: str) -> Part:
+    """Maps a registered segment. Checks the manifest's hash, sizes and shapes; StoreCorruptError when anything is off."""
+    folder = directory / record.name
+    manifest = _manifest(folder, record)
+    built_by = (manifest.get("format"), manifest.get("analyzer"))
+    if built_by != (FORMAT, analyzer):
+        raise StoreCorruptError(f"segment {record.name} is of format and analyzer {built_by}, not {(FORMAT, analyzer)}")
+    try:
+        return Part(**{name: _mapped(folder / f"{name}.npy", manifest["files"]) for name in ARRAY_NAMES})
+    except OSError as error:
+        raise StoreCorruptError(f"segment {record.name} cannot be mapped: {error.strerror or error}") from error
+    except ValueError as error:
+        raise StoreCorruptError(f"segment {record.name} cannot be mapped: {error}") from error
+
+
+def check_segment(directory: Path, record: SegmentRecord) -> tuple[str, ...]:
+    """Reads every file of a segment against its hash; one line a fault, nothing when it is whole."""
+    folder = directory / record.name
+    try:
+        files = _manifest(folder, record)["files"]
+    except StoreCorruptError as error:
+        return (str(error),)
+    faults = []
+    for name, expected in sorted(files.items()):
+        try:
+            if sha256_file(folder / name) != expected["sha256"]:
+                faults.append(f"segment {record.name}: {name} is not what was written")
+        except OSError as error:
+            faults.append(f"segment {record.name}: {name} cannot be read: {error.strerror}")
+    return tuple(faults)
+
+
+def remove_unregistered(directory: Path, registered: Iterable[str]) -> tuple[str, ...]:
+    """Removes the folders of `directory` that are not registered, leftovers of crashes included; returns their names.
+
+    Only the process that may write segments calls this. Readers keep what they have mapped.
+    """
+    if not directory.is_dir():
+        return ()
+    kept = set(registered)
+    removed = sorted(entry.name for entry in directory.iterdir() if entry.name not in kept)
+    with _storage_errors(directory):
+        for name in removed:
+            doomed = directory / name
+            shutil.rmtree(doomed) if doomed.is_dir() and not doomed.is_symlink() else doomed.unlink()
+        if removed:
+            _sync(directory)
+    return tuple(removed)
+
+
+def _write_files(folder: Path, portions: Sequence[Portion], generation: int, analyzer: str) -> SegmentRecord:
+    arrays = small_arrays(portions)
+    n_chunks, n_tokens = len(arrays["seqs"]), int(arrays["token_starts"][-1])
+    n_rows = {"vectors": n_chunks, "token_signs": n_tokens, "token_scales": n_tokens}
+    files = {name: _save(folder, name, array.shape, [array]) for name, array in arrays.items()}
+    for name in LARGE_ARRAYS:
+        width = getattr(portions[0].part, name).shape[1:]
+        files[name] = _save(folder, name, (n_rows[name], *width), pieces(portions, name))
+    first_seq, last_seq = int(arrays["seqs"][0]), int(arrays["seqs"][-1])
+    manifest = canonical_json(
+        {
+            "format": FORMAT,
+            "analyzer": analyzer,
+            "generation": generation,
+            "first_seq": first_seq,
+            "last_seq": last_seq,
+            "n_chunks": n_chunks,
+            "files": {f"{name}.npy": entry for name, entry in files.items()},
+        }
+    ).encode()
+    with (folder / MANIFEST).open("wb") as stream:
+        stream.write(manifest)
+        _sync_stream(stream)
+    _sync(folder)
+    sha256 = sha256_bytes(manifest)
+    name = f"g{generation}-{first_seq}-{last_seq}-{sha256[:_NAME_HEX_CHARS]}"
+    return SegmentRecord(name, generation, first_seq, last_seq, n_chunks, sha256)
+
+
+def _save(folder: Path, name: str, shape: tuple[int, ...], blocks: Iterable[NDArray[Any]]) -> dict[str, object]:
+    """Writes blocks one after the other as one .npy file, synced; returns its entry in the manifest."""
+    digest = hashlib.sha256()
+    dtype = ""
+    with (folder / f"{name}.npy").open("xb") as stream:
+        written = _Hashed(stream, digest)
+        for number, block in enumerate(blocks):
+            if not number:
+                dtype = block.dtype.str
+                header = {"descr": dtype, "fortran_order": False, "shape": shape}
+                np.lib.format.write_array_header_1_0(written, header)
+            written.write(np.ascontiguousarray(block).data)
+        _sync_stream(stream)
+        return {"bytes": stream.tell(), "sha256": digest.hexdigest(), "dtype": dtype, "shape": list(shape)}
+
+
+class _Hashed:
+    """What is written goes into a file and a digest."""
+
+    def __init__(self, stream: BinaryIO, digest: Any) -> None:
+        self._stream, self._digest = stream, digest
+
+    def write(self, data: Any) -> int:
+        self._digest.update(data)
+        return self._stream.write(data)
+
+
+def _put_in_place(folder: Path, final: Path, record: SegmentRecord) -> None:
+    if final.exists():
+        if not check_segment(final.parent, record):
+            return  # the same rows, written before
+        shutil.rmtree(final)
+    folder.rename(final)
+    _sync(final.parent)
+
+
+def _manifest(folder: Path, record: SegmentRecord) -> dict[str, Any]:
+    try:
+        data = (folder / MANIFEST).read_bytes()
+    except OSError as error:
+        raise StoreCorruptError(f"segment {record.name} cannot be read: {error.strerror}") from error
+    if sha256_bytes(data) != record.manifest_sha256:
+        raise StoreCorruptError(f"the manifest of segment {record.name} is not the one that was registered")
+    manifest: dict[str, Any] = json.loads(data)
+    return manifest
+
+
+def _mapped(path: Path, files: dict[str, Any]) -> NDArray[Any]:
+    """The file's array, if it has the size, type and shape that the manifest gives it; else ValueError."""
+    expected = files[path.name]
+    n_bytes = path.stat().st_size
+    if n_bytes != expected["bytes"]:
+        raise ValueError(f"{path.name} has {n_bytes} bytes, not {expected['bytes']}")
+    mode: Literal["r"] | None = None if 0 in expected["shape"] else "r"  # an empty array cannot be mapped
+    array = np.asarray(np.load(path, mmap_mode=mode, allow_pickle=False))
+    if [array.dtype.str, list(array.shape)] != [expected["dtype"], expected["shape"]]:
+        raise ValueError(f"{path.name} holds {array.dtype.str} {array.shape}, not what was written")
+    return array
+
+
+@contextmanager
+def _storage_errors(directory: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise StoreFullError(f"no room for a segment in {directory}; free some and run it again") from error
+        raise StoreError(f"a segment in {directory} cannot be written: {error.strerror or error}") from error
+
+
+def _sync_stream(stream: BinaryIO) -> None:
+    stream.flush()
+    os.fsync(stream.fileno())
+
+
+def _sync(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,212 @@
+"""Portions at one epoch to answers of both legs: an immutable view that any number of threads may read.
+
+N, document frequencies and the mean length are summed over all live chunks whatever a filter admits, so a chunk's score
+does not depend on how the index is laid out, nor on who asks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gawah.errors import NotFoundError, StampMismatchError
+from gawah.fingerprint import sha256_parts
+from gawah.index import bm25, nearest
+from gawah.index.build import Portion
+from gawah.index.part import encode
+from gawah.ports import SegmentRecord, TokenCodes, Vector
+
+_Postings = tuple[NDArray[np.int32], NDArray[np.integer]]  # rows that hold a term, and how often
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a view is made of: the registered segments' portions and, after them in order of seq, the tail's.
+
+    `segments` has no entry for a record of which nothing lives. `faults` says of a segment that could not be read why;
+    its chunks were taken from the catalog instead: results are the same, starting is slower. `last_seq` is the largest
+    seq seen, `mark` the last deletion applied.
+    """
+
+    records: tuple[SegmentRecord, ...]
+    segments: Mapping[SegmentRecord, Portion]
+    tail: tuple[Portion, ...]
+    last_seq: int
+    mark: int
+    faults: Mapping[SegmentRecord, str]
+
+
+class LocalView:
+    """Implements ports.IndexView. Above `prefilter_above` admitted chunks the dense leg looks at sign bits first."""
+
+    def __init__(self, generation: int, epoch: int, contents: Contents, *, prefilter_above: int | None) -> None:
+        self.generation = generation
+        self.epoch = epoch
+        self.contents = contents
+        portions = (*contents.segments.values(), *contents.tail)
+        self.n_chunks = sum(portion.n_live for portion in portions)
+        self.n_tail = sum(portion.n_live for portion in contents.tail)
+        self.n_deleted = sum(portion.part.n_chunks - portion.n_live for portion in contents.segments.values())
+        self._prefilter_above = prefilter_above
+        self._portions = tuple(portion for portion in portions if portion.n_live)
+        self._parts = tuple(portion.part for portion in self._portions)
+
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        """A line for each segment that had to be built from the catalog."""
+        return tuple(self.contents.faults.values())
+
+    # --- the legs
+
+    def dense(self, vector: Vector, cutoff: int, only: NDArray[np.int64] | None = None) -> list[tuple[str, float]]:
+        """(chunk id, cosine similarity), by (-score, chunk id), among the documents whose sorted numbers are `only`."""
+        query = self._query(vector)
+        masks = [portion.admitted(only) for portion in self._portions]
+        n_admitted = sum(
+            portion.part.n_chunks if mask is None else int(np.count_nonzero(mask))
+            for portion, mask in zip(self._portions, masks, strict=True)
+        )
+        if cutoff < 1 or not n_admitted:
+            return []
+        by_bits = self._prefilter_above is not None and n_admitted > self._prefilter_above
+        choose = nearest.rows_by_bits if by_bits else nearest.rows_by_scan
+        rows = choose(self._parts, masks, query, cutoff)
+        scores = [nearest.exact_dots(part.vectors, some, query) for part, some in zip(self._parts, rows, strict=True)]
+        return self._ranked(rows, scores, cutoff)
+
+    def bm25(self, terms: Sequence[str], cutoff: int, only: NDArray[np.int64] | None = None) -> list[tuple[str, float]]:
+        """(chunk id, BM25 score > 0), by (-score, chunk id); a term that is given twice counts twice."""
+        if cutoff < 1:
+            return []
+        weighted = self._weighted_postings(terms)
+        rows, scores = [], []
+        for number, portion in enumerate(self._portions):
+            norms = self._norms[number]
+            total = np.zeros(portion.part.n_chunks)
+            for weight, postings in weighted:
+                held, counts = postings[number]
+                total[held] += weight * bm25.saturated(counts, norms[held])
+            mask = portion.admitted(only)
+            if mask is not None:
+                total[~mask] = 0
+            rows.append(np.flatnonzero(total))
+            scores.append(total[rows[-1]])
+        if sum(map(len, rows)) > cutoff:
+            border = nearest.kth_largest(scores, cutoff)
+            rows = [some[score >= border] for some, score in zip(rows, scores, strict=True)]
+            scores = [score[score >= border] for score in scores]
+        return self._ranked(rows, scores, cutoff)
+
+    # --- of given chunks
+
+    def cosine(self, vector: Vector, chunk_ids: Sequence[str]) -> list[float]:
+        """Cosine similarity of given chunks, to the bit as `dense` gives it; NotFoundError for one that is not here."""
+        query = self._query(vector)
+        numbers, rows = self._places(chunk_ids)
+        result = np.empty(len(chunk_ids))
+        for number, part in enumerate(self._parts):
+            here = numbers == number
+            result[here] = nearest.exact_dots(part.vectors, rows[here], query)
+        return [float(score) for score in result]
+
+    def tokens(self, chunk_ids: Sequence[str]) -> list[TokenCodes]:
+        """Token codes of given chunks; NotFoundError for one that is not here."""
+        numbers, rows = self._places(chunk_ids)
+        return [self._parts[number].tokens(row) for number, row in zip(numbers.tolist(), rows.tolist(), strict=True)]
+
+    def document_frequency(self, terms: Sequence[str]) -> list[int]:
+        """How many live chunks hold each term."""
+        return [self._n_holding([part.postings(encode(term)) for part in self._parts]) for term in terms]
+
+    def fingerprint(self) -> str:
+        """SHA-256 over (chunk id, vector, token codes) of the live chunks by id: the same in any layout of segments."""
+        return self._fingerprint
+
+    # --- private
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        return sha256_parts(chain.from_iterable(self._contents()))
+
+    def _contents(self) -> Iterator[tuple[bytes, ...]]:
+        if not self._parts:
+            return
+        rows = [portion.live_rows() for portion in self._portions]
+        ids = np.concatenate([part.chunk_ids[some] for part, some in zip(self._parts, rows, strict=True)])
+        numbers = np.repeat(np.arange(len(rows)), [len(some) for some in rows])
+        together = np.concatenate(rows)
+        for at in np.argsort(ids, kind="stable"):
+            part, row = self._parts[numbers[at]], int(together[at])
+            codes = part.tokens(row)
+            yield bytes(ids[at]), part.vectors[row].tobytes(), codes.signs.tobytes(), codes.scales.tobytes()
+
+    @cached_property
+    def _norms(self) -> tuple[NDArray[np.float64], ...]:
+        total = sum(portion.total_length for portion in self._portions)
+        mean = total / self.n_chunks if self.n_chunks else 0.0
+        return tuple(bm25.length_norms(part.lengths, mean) for part in self._parts)
+
+    def _query(self, vector: Vector) -> NDArray[np.float64]:
+        """The vector in float64; it must be finite and as wide as the index, if there is anything in it."""
+        query = np.asarray(vector, np.float64)
+        if query.ndim != 1 or not np.isfinite(query).all():
+            raise ValueError(f"a query vector must be finite numbers in one row, not an array of shape {query.shape}")
+        if self._parts and self._parts[0].dimensions != query.size:
+            raise StampMismatchError(
+                f"a query vector of {query.size} dimensions in an index of {self._parts[0].dimensions}: "
+                "they come from different models; name the model the index was built with"
+            )
+        return query
+
+    def _weighted_postings(self, terms: Sequence[str]) -> list[tuple[float, list[_Postings]]]:
+        """(idf * times asked for, postings per portion) of each different term that some chunk holds, as first asked."""
+        weighted = []
+        for term, n_times in Counter(terms).items():
+            postings = [part.postings(encode(term)) for part in self._parts]
+            n_holding = self._n_holding(postings)
+            if n_holding:
+                weighted.append((n_times * bm25.idf(self.n_chunks, n_holding), postings))
+        return weighted
+
+    def _n_holding(self, postings: Sequence[_Postings]) -> int:
+        return sum(
+            len(held) if portion.live is None else int(np.count_nonzero(portion.live[held]))
+            for portion, (held, _) in zip(self._portions, postings, strict=True)
+        )
+
+    def _places(self, chunk_ids: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(portion numbers, rows) of live chunks. A deleted chunk and a live one may share an id: only one lives."""
+        wanted = np.array([encode(chunk_id) for chunk_id in chunk_ids], np.bytes_)
+        numbers, rows = np.full(len(wanted), -1, np.int64), np.zeros(len(wanted), np.int64)
+        for number, portion in enumerate(self._portions):
+            found = portion.part.rows_of(wanted)
+            here = found >= 0
+            if portion.live is not None:
+                here[here] = portion.live[found[here]]
+            numbers[here], rows[here] = number, found[here]
+        missing = np.flatnonzero(numbers < 0)
+        if len(missing):
+            raise NotFoundError(
+                f"chunk {chunk_ids[missing[0]]} is not in the index at epoch {self.epoch}; search again"
+            )
+        return numbers, rows
+
+    def _ranked(
+        self, rows: Sequence[NDArray[np.int64]], scores: Sequence[NDArray[np.float64]], cutoff: int
+    ) -> list[tuple[str, float]]:
+        """The best `cutoff` of the given rows of each part, by (-score, chunk id)."""
+        if not rows:
+            return []
+        ids = np.concatenate([part.chunk_ids[some] for part, some in zip(self._parts, rows, strict=True)])
+        together = np.concatenate(scores)
+        order = np.lexsort((ids, -together))[:cutoff]
+        return [
+            (chunk_id.decode(), score)
+            for chunk_id, score in zip(ids[order].tolist(), together[order].tolist(), strict=True)
+        ]

@@ -1,0 +1,180 @@
+"""From a question to an answer with citations, or to a refusal: on a fake embedder and a scripted generator."""
+
+import json
+
+import pytest
+
+from gawah.envelope import outcome_json
+from gawah.errors import GeneratorError, IndexLegError, UsageError
+from gawah.gate import EMPTY_INDEX
+from gawah.testing.generator import ScriptedGenerator
+from gawah.types import Answer, Filter, Refusal
+
+FILES = {
+    "a/first.md": "# First\n\nThe committee meets on Mondays in the old hall.\n",
+    "b/second.md": "# Second\n\nThe penalty for a late report is 4 percent a day.\n",
+    "c/third.md": "# Third\n\nArrays start at arr[0], see [12] for the proof of it.\n",
+}
+
+
+@pytest.fixture
+def asked(make_app, folder):
+    """`asked(script, question)`: the outcome of a question whose generator writes the script."""
+    root = folder(FILES)
+
+    def ask(script, question="what is the penalty for a late report", **options):
+        app = make_app(generator=ScriptedGenerator(script) if script is not None else None, **options)
+        list(app.ingest(app.plan(root)))
+        return app, app.ask(question)
+
+    return ask
+
+
+def test_label_quote_and_url_are_all_of_the_file_that_holds_the_fact(asked):
+    _, outcome = asked(["It is 4 percent a day [1]."])
+    (citation,) = outcome.citations
+    assert citation.document_name == "b/second.md"
+    assert citation.quote == "The penalty for a late report is 4 percent a day."
+    assert citation.url.startswith("file://")
+    assert "/b/second.md#char=" in citation.url
+    text = FILES["b/second.md"]
+    assert text[citation.span.start : citation.span.end] == citation.quote
+
+
+def test_unknown_numbers_are_taken_out_and_counted(asked):
+    _, outcome = asked(["It is 4 percent [1][22][77]."])
+    assert outcome.text == "It is 4 percent [1]."
+    assert outcome.unknown_markers == (22, 77)
+    assert [citation.marker for citation in outcome.citations] == [1]
+    assert "unknown_markers" in outcome.flags
+
+
+def test_an_answer_without_a_marker_gets_no_citation_and_a_flag(asked):
+    _, outcome = asked(["It is 4 percent a day. It always was."])
+    assert outcome.citations == ()
+    assert {claim.status for claim in outcome.claims} == {"uncited"}
+    assert {"no_citation", "uncited_claims"} <= set(outcome.flags)
+
+
+def test_numbers_that_are_no_markers_stay(asked):
+    _, outcome = asked(["See Ref 12 of the standard; href 7. It is 4 percent [1]."])
+    assert "See Ref 12 of the standard; href 7." in outcome.text
+    assert [citation.marker for citation in outcome.citations] == [1]
+
+
+def test_the_extractive_answer_is_verbatim_and_cited(asked):
+    app, outcome = asked(None)
+    assert "The penalty for a late report is 4 percent a day." in outcome.text
+    assert outcome.citations
+    assert {check.status for check in app.verify()} == {"ok"}
+
+
+def test_brackets_of_a_source_are_not_markers_in_an_extractive_answer(asked):
+    _, outcome = asked(None, "where do arrays start and what is the proof")
+    assert "see [12] for the proof" in outcome.text
+    assert outcome.unknown_markers == ()
+    assert 12 not in [citation.marker for citation in outcome.citations]
+
+
+def test_a_refusal_names_question_threshold_and_nearest_and_calls_no_generator(asked):
+    class Forbidden(ScriptedGenerator):
+        def generate(self, prompt):
+            raise AssertionError("the generator was called for a refusal")
+
+    _, outcome = asked([], "how are whales counted", gate_threshold=0.0)
+    assert isinstance(outcome, Refusal)
+    assert "how are whales counted" in outcome.message
+    assert outcome.decision.threshold == 0.0
+    assert 1 <= len(outcome.nearest) <= 4
+    distances = [passage.cosine_distance for passage in outcome.nearest]
+    assert distances == sorted(distances)
+    assert outcome.provenance.generator == "none"
+
+
+def test_an_empty_store_refuses_with_a_reason_of_its_own(make_app):
+    outcome = make_app().ask("anything")
+    assert isinstance(outcome, Refusal)
+    assert EMPTY_INDEX in outcome.reason or "no" in outcome.message
+    assert outcome.nearest == ()
+
+
+def test_a_filter_that_admits_nothing_refuses(make_app, folder):
+    app = make_app()
+    list(app.ingest(app.plan(folder(FILES))))
+    assert isinstance(app.ask("penalty", only=Filter(collections=("none",))), Refusal)
+    found = app.search("committee penalty arrays", only=Filter(documents=("a/first.md",)))
+    assert {passage.document_name for passage in found.passages} == {"a/first.md"}
+
+
+@pytest.mark.parametrize("question", ["", "   ", "\n\t"])
+def test_an_empty_question_is_a_usage_error(make_app, question):
+    with pytest.raises(UsageError, match="empty"):
+        make_app().ask(question)
+
+
+def test_every_outcome_is_in_the_log_as_it_was_given(asked):
+    app, outcome = asked(["It is 4 percent a day [1]."])
+    stored = app.catalog.load_answer(outcome.id).body
+    assert stored == json.loads(json.dumps(outcome_json(outcome)))
+    assert app.broken_links() == []
+
+
+def test_each_answer_keeps_its_own_citations(asked):
+    app, first = asked(["It is 4 percent a day [1]."])
+    app.ask("hello there")
+    again = app.catalog.load_answer(first.id).body
+    assert [c["document"] for c in again["citations"]] == ["b/second.md"]
+
+
+def test_a_generator_that_dies_half_way_is_an_error_and_leaves_no_answer(asked, make_app, folder):
+    class Dying(ScriptedGenerator):
+        def generate(self, prompt):
+            yield from super().generate(prompt)
+            raise GeneratorError("the stream broke off")
+
+    app = make_app(generator=Dying(["It is 4 "]))
+    list(app.ingest(app.plan(folder(FILES))))
+    with pytest.raises(GeneratorError, match="broke off"):
+        app.ask("what is the penalty")
+    assert app.catalog.load_answers() == []
+
+
+class _BrokenLeg:
+    """An index whose views fail in one leg."""
+
+    def __init__(self, index, leg):
+        self.index, self.leg = index, leg
+
+    def view(self, feed):
+        return _BrokenView(self.index.view(feed), self.leg)
+
+
+class _BrokenView:
+    def __init__(self, view, leg):
+        self._view, self._leg = view, leg
+
+    def __getattr__(self, name):
+        if name in self._leg:
+            raise OSError("the mapping is gone")
+        return getattr(self._view, name)
+
+
+@pytest.mark.parametrize(("leg", "other"), [("bm25", "dense"), ("dense", "bm25")])
+def test_a_leg_that_fails_is_named_and_the_other_answers(make_app, folder, leg, other):
+    from dataclasses import replace
+
+    from gawah.retrieve import retrieve
+
+    app = make_app()
+    list(app.ingest(app.plan(folder(FILES))))
+    broken = replace(app.retriever, index=_BrokenLeg(app.index, (leg,)))
+    with app.catalog.snapshot() as snapshot:
+        found = retrieve(broken, snapshot, "penalty", system="rrf", cutoff=5)
+        assert any("leg failed" in line for line in found.degraded)
+        assert set(found.rankings) == {other, "rrf"}
+        assert found.passages
+        with pytest.raises(IndexLegError):
+            retrieve(broken, snapshot, "penalty", system=leg, cutoff=5)
+        both = replace(app.retriever, index=_BrokenLeg(app.index, ("bm25", "dense")))
+        with pytest.raises(IndexLegError):
+            retrieve(both, snapshot, "penalty", system="rrf", cutoff=5)
