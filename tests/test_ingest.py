@@ -296,8 +296,8 @@ def test_a_canary_is_in_no_file_of_the_store_after_a_purge(make_app, folder):
     app.close()
     files = [path for path in app.settings.store.rglob("*") if path.is_file()]
     assert files
-    for canary in (b"ZX-CANARY-91", b"zx-canary-91", b"canary"):
-        assert not [path for path in files if canary in path.read_bytes()]
+    for canary in (b"zx-canary", "zx-canary".encode("utf-16-le")):
+        assert not [path for path in files if canary in path.read_bytes().lower()]
     again = make_app()
     assert not any("CANARY" in p.chunk.content for p in again.search("ZX-CANARY-91").passages)
     assert again.search("fee").passages

@@ -14,7 +14,7 @@ from gawah.ask import Assistant, ask
 from gawah.chunk import Audit, audit, chunk_document, reference_chunks
 from gawah.config import Settings
 from gawah.errors import NotFoundError, UsageError
-from gawah.extract import extractor_for
+from gawah.extract.registry import extractor_for
 from gawah.extract.sandbox import Limits, Sandbox
 from gawah.gate import reference_gate
 from gawah.generate import ExtractiveGenerator, OpenAIGenerator
@@ -128,6 +128,7 @@ class Application:
         """Queues known documents again and works off the queue."""
         with writer_lock(self.settings.store):
             self.catalog.reclaim()
+            self.catalog.generation_for(self.embedder.stamp)
             self.catalog.enqueue([(record.collection, record.name, record.uri) for record in records])
             yield from self._tidied(run_jobs(self.intake))
 

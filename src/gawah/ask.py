@@ -119,13 +119,14 @@ def _provenance(
         model=model.name,
         model_sha256=model.sha256,
         systems=tuple(retrieved.rankings),
-        reranker=reranker.name if reranker else "none",
+        reranker=reranker.name if reranker and not retrieved.notes else "none",
         gate=decision.gate,
         generator="none",
         prompt_sha256="",
         n_prompt_chars=0,
         times_ms=times_ms,
         degraded=retrieved.degraded,
+        notes=retrieved.notes,
     )
 
 

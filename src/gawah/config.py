@@ -54,7 +54,7 @@ class Settings(BaseModel):
     candidates: Count = Field(100, description="hits each retrieval leg hands to fusion")
     rerank: Literal["late", "none"] = Field("late", description="reranker over the fused shortlist")
     rerank_depth: Count = Field(50, description="how many fused candidates are reranked")
-    gate_threshold: float = Field(0.6, ge=0, le=2, description="refuse when no passage is within this cosine distance")
+    gate_threshold: float = Field(0.675, ge=0, le=2, description="refuse when no passage is within this cosine distance")
     passages: int = Field(4, ge=1, le=20, description="at most so many passages go to the generator")
 
     generator: Literal["extractive", "openai"] = Field("extractive", description="who writes the answer")

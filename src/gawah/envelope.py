@@ -85,13 +85,16 @@ def decision_json(decision: GateDecision) -> dict[str, Any]:
     }
 
 
-def hits_json(passages: Iterable[Passage], system: str, question: str, degraded: tuple[str, ...]) -> dict[str, Any]:
+def hits_json(
+    passages: Iterable[Passage], system: str, question: str, degraded: tuple[str, ...], notes: tuple[str, ...]
+) -> dict[str, Any]:
     return {
         "schema": SEARCH_SCHEMA,
         "system": system,
         "question": question,
         "hits": [hit_json(passage) for passage in passages],
         "degraded": list(degraded),
+        "notes": list(notes),
     }
 
 

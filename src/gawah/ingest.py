@@ -178,6 +178,7 @@ class _Prepared:
 
 def run_plan(intake: Intake, plan: Plan) -> Iterator[DocumentRecord]:
     """Queues the plan's files and works off the queue; yields each document as it ends, ready or failed."""
+    intake.catalog.generation_for(intake.embedder.stamp)  # another model is refused before anything is queued
     intake.catalog.enqueue([(plan.collection, item.name, item.uri) for item in plan.work])
     yield from run_jobs(intake)
 

@@ -94,6 +94,14 @@ class Embedder(Protocol):
         """A question longer than the window is cut at the window."""
         ...
 
+    def coverage(self, text: str) -> float:
+        """The share of a text's letters in words that the vocabulary knows by more than single letters, from 0 to 1.
+
+        Words that fall apart into letters have vectors that mean nothing: a question under one half is not searched by
+        them. 1 for a text without letters.
+        """
+        ...
+
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Word-pieces of each text, specials included, by the model's own tokenizer, without truncation."""
         ...

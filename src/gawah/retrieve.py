@@ -21,6 +21,8 @@ from gawah.types import Filter, Hit, Passage, Ranking
 
 SYSTEMS = ("dense", "bm25", "rrf", "rerank")
 _LEGS = ("dense", "bm25")
+COVERED_ABOVE = 0.5  # under it the vectors rank by noise: Hindi, R@1 of all legs together .09, of words alone .74
+BY_WORDS = "searched by words alone: the encoder does not know the words of this question"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,8 @@ class Retriever:
 class Retrieved:
     """What a search found: passages in the final order, and every system's ranking that led to it.
 
-    `degraded` names each part that failed and whose work is missing from the order.
+    `degraded` names each part that failed and whose work is missing from the order; `notes` say which parts were left
+    out on purpose, and why.
     """
 
     system: str
@@ -51,6 +54,7 @@ class Retrieved:
     generation: int
     epoch: int
     degraded: tuple[str, ...]
+    notes: tuple[str, ...]
     times_ms: Mapping[str, float]
 
 
@@ -70,19 +74,22 @@ def retrieve(
     with watch.stage("embed"):
         query = retriever.embedder.embed_query(question)
     depth = max(retriever.candidates, cutoff)
-    legs = (system,) if system in _LEGS else _LEGS
+    by_words = system not in _LEGS and retriever.embedder.coverage(question) < COVERED_ABOVE
+    legs = (system,) if system in _LEGS else ("bm25",) if by_words else _LEGS
     rankings, degraded = _search_legs(legs, view, query, question, depth, admitted, watch)
     if system not in _LEGS:
         with watch.stage("fuse"):
             rankings["rrf"] = fuse(tuple(rankings.values()), 2 * depth)
     if system == "rerank":
         with watch.stage("rerank"):
-            rankings["rerank"] = _reranked(retriever, snapshot, view, question, query, rankings["rrf"])
+            fused = rankings["rrf"]
+            rankings["rerank"] = fused if by_words else _reranked(retriever, snapshot, view, question, query, fused)
     with watch.stage("passages"):
         passages = _passages(snapshot, view, query, rankings[system].hits[:cutoff])
     degraded += getattr(view, "degraded", ())
+    notes = (BY_WORDS,) if by_words else ()
     return Retrieved(
-        system, passages, rankings, view.generation, view.epoch, tuple(degraded), watch.times_ms
+        system, passages, rankings, view.generation, view.epoch, tuple(degraded), notes, watch.times_ms
     )
 
 

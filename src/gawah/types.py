@@ -402,7 +402,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What produced an outcome; `degraded` names every part that did not do its work."""
+    """What produced an outcome; `degraded` names every part that failed, `notes` what was left out on purpose."""
 
     generation: int
     epoch: int
@@ -416,6 +416,7 @@ class Provenance:
     n_prompt_chars: int
     times_ms: Mapping[str, float]
     degraded: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,10 +47,10 @@ def search(
         only = make_filter(collections, documents, media_types)
         found = app.search(question, system=system or "", cutoff=cutoff, only=only)
     if as_json:
-        print_json(hits_json(found.passages, found.system, question, found.degraded))
+        print_json(hits_json(found.passages, found.system, question, found.degraded, found.notes))
         return
-    for line in found.degraded:
-        click.echo(f"degraded: {line}", err=True)
+    for line in (*(f"degraded: {line}" for line in found.degraded), *(f"note: {line}" for line in found.notes)):
+        click.echo(line, err=True)
     for passage in found.passages:
         section = f" > {passage.chunk.section}" if passage.chunk.section else ""
         span = passage.chunk.span
@@ -88,10 +88,11 @@ def ask(
 
 
 def _print_outcome(body: Mapping[str, Any]) -> None:
-    for line in body["provenance"]["degraded"]:
-        click.echo(f"degraded: {line}", err=True)
+    provenance = body["provenance"]
+    for line in (*(f"degraded: {x}" for x in provenance["degraded"]), *(f"note: {x}" for x in provenance["notes"])):
+        click.echo(line, err=True)
     if body["status"] == "refused":
-        click.echo(body["refusal"]["message"])
+        click.echo(f'NO ANSWER: {body["refusal"]["reason"]} for "{body["question"]}"')
         for passage in body["refusal"]["nearest"]:
             section = f" > {passage['section']}" if passage["section"] else ""
             click.echo(f"  nearest  d={passage['cosine_distance']:.3f}  {passage['document']}{section}")

@@ -119,8 +119,8 @@ def build_part(rows: Sequence[IndexRow], analyze: AnalyzeDocument) -> Part:
 
 def merge(portions: Sequence[Portion]) -> Part:
     """The live rows of portions, which are in order of seq, as one part in memory; at least one row must live."""
-    large = {name: np.concatenate(list(pieces(portions, name))) for name in LARGE_ARRAYS}
-    return Part(**small_arrays(portions), **large)
+    small = small_arrays(portions)
+    return Part(**small, **{name: np.concatenate(list(pieces(portions, name))) for name in LARGE_ARRAYS})
 
 
 def pieces(portions: Sequence[Portion], name: str) -> Iterator[NDArray[Any]]:

@@ -91,7 +91,7 @@ class LocalView:
             total = np.zeros(portion.part.n_chunks)
             for weight, postings in weighted:
                 held, counts = postings[number]
-                total[held] += weight * bm25.saturated(counts, norms[held])
+                np.add.at(total, held, weight * bm25.saturated(counts, norms.take(held)))
             mask = portion.admitted(only)
             if mask is not None:
                 total[~mask] = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -105,7 +106,7 @@ def add(catalog: Catalog, name: str, text: str, *, collection: str = "default") 
 class CatalogContract:
     """Inherit, and give a fixture `catalog` (empty) and `clock` (an object whose `now` is the time)."""
 
-    def test_a_committed_document_is_there_whole(self, catalog) -> None:  # type: ignore[no-untyped-def]
+    def test_a_committed_document_is_there_whole(self, catalog: Any) -> None:
         document = add(catalog, "a.txt", "First line.\n\nSecond line.\n")
         with catalog.snapshot() as snapshot:
             record = snapshot.find_document("a.txt")
@@ -121,7 +122,7 @@ class CatalogContract:
                 assert np.array_equal(row.embedding.vector, make_embedding(row.text).vector)
                 assert np.array_equal(row.embedding.tokens.signs, make_embedding(row.text).tokens.signs)
 
-    def test_nothing_of_a_document_is_seen_before_its_commit(self, catalog) -> None:  # type: ignore[no-untyped-def]
+    def test_nothing_of_a_document_is_seen_before_its_commit(self, catalog: Any) -> None:
         catalog.enqueue([("default", "a.txt", "file:///a.txt")])
         job = catalog.claim("tester")
         catalog.advance(job, DocumentState.EMBEDDING)
@@ -131,7 +132,7 @@ class CatalogContract:
             assert list(snapshot.rows(0)) == []
             assert snapshot.find_document("a.txt").state is DocumentState.EMBEDDING
 
-    def test_a_snapshot_does_not_move(self, catalog) -> None:  # type: ignore[no-untyped-def]
+    def test_a_snapshot_does_not_move(self, catalog: Any) -> None:
         add(catalog, "a.txt", "One.\n")
         import threading
 
@@ -145,7 +146,7 @@ class CatalogContract:
             assert snapshot.epoch > before[0]
             assert len(list(snapshot.rows(0))) == 3
 
-    def test_a_new_version_replaces_the_old_one_and_tells_the_index(self, catalog) -> None:  # type: ignore[no-untyped-def]
+    def test_a_new_version_replaces_the_old_one_and_tells_the_index(self, catalog: Any) -> None:
         add(catalog, "a.txt", "Old.\nSame.\n")
         with catalog.snapshot() as snapshot:
             old = [row.seq for row in snapshot.rows(0)]
@@ -157,7 +158,7 @@ class CatalogContract:
             assert sorted(gone) == old
             assert snapshot.deleted(mark)[0].size == 0
 
-    def test_known_texts_are_not_embedded_twice_and_go_with_their_last_chunk(self, catalog) -> None:  # type: ignore[no-untyped-def]
+    def test_known_texts_are_not_embedded_twice_and_go_with_their_last_chunk(self, catalog: Any) -> None:
         first = make_document("same title", "Shared.\n")
         keys = [item.text_sha256 for item in make_chunks(first)]
         for name in ("one", "two"):
@@ -172,7 +173,7 @@ class CatalogContract:
         catalog.delete_documents([two])
         assert catalog.known_embeddings(MODEL, keys) == set()
 
-    def test_a_job_is_claimed_once_until_its_lease_runs_out(self, catalog, clock) -> None:  # type: ignore[no-untyped-def]
+    def test_a_job_is_claimed_once_until_its_lease_runs_out(self, catalog: Any, clock: Any) -> None:
         catalog.enqueue([("default", "a.txt", "file:///a.txt")])
         first = catalog.claim("one")
         assert catalog.claim("two") is None
@@ -195,7 +196,7 @@ class CatalogContract:
         with catalog.snapshot() as snapshot:
             assert snapshot.find_document("a.txt").state is DocumentState.READY
 
-    def test_a_failure_keeps_its_reason_and_the_version_before_it(self, catalog) -> None:  # type: ignore[no-untyped-def]
+    def test_a_failure_keeps_its_reason_and_the_version_before_it(self, catalog: Any) -> None:
         add(catalog, "a.txt", "Good.\n")
         catalog.enqueue([("default", "a.txt", "file:///a.txt")])
         catalog.fail(catalog.claim("tester"), Failure("undecodable", "no encoding fits", retryable=False))
@@ -206,7 +207,7 @@ class CatalogContract:
             assert len(list(snapshot.rows(0))) == 1
         assert catalog.claim("tester") is None
 
-    def test_a_retry_waits_for_its_time(self, catalog, clock) -> None:  # type: ignore[no-untyped-def]
+    def test_a_retry_waits_for_its_time(self, catalog: Any, clock: Any) -> None:
         catalog.enqueue([("default", "a.txt", "file:///a.txt")])
         catalog.fail(catalog.claim("tester"), Failure("vanished", "gone", retryable=True), retry_after_s=30)
         catalog.enqueue([("default", "b.txt", "file:///b.txt")])
@@ -216,7 +217,7 @@ class CatalogContract:
         catalog.enqueue([("default", "a.txt", "file:///a.txt")])
         assert catalog.claim("tester").document.name == "a.txt"
 
-    def test_two_models_never_share_a_generation(self, catalog) -> None:  # type: ignore[no-untyped-def]
+    def test_two_models_never_share_a_generation(self, catalog: Any) -> None:
         add(catalog, "a.txt", "One.\n")
         other = replace(MODEL, sha256="e" * 64)
         for attempt in (lambda: catalog.generation_for(other), lambda: _commit_under(catalog, other)):
@@ -230,7 +231,7 @@ class CatalogContract:
             assert len(list(snapshot.rows(0))) == 1
             assert snapshot.model == MODEL
 
-    def test_filters_admit_by_collection_document_and_media_type(self, catalog) -> None:  # type: ignore[no-untyped-def]
+    def test_filters_admit_by_collection_document_and_media_type(self, catalog: Any) -> None:
         a = add(catalog, "a.txt", "One.\n")
         add(catalog, "b.txt", "Two.\n", collection="other")
         with catalog.snapshot() as snapshot:
@@ -246,7 +247,7 @@ class CatalogContract:
             ):
                 assert snapshot.document_numbers(only).tolist() == sorted(numbers[name] for name in names)
 
-    def test_the_answer_log_is_a_chain_that_shows_tampering(self, catalog) -> None:  # type: ignore[no-untyped-def]
+    def test_the_answer_log_is_a_chain_that_shows_tampering(self, catalog: Any) -> None:
         for number in range(3):
             catalog.append_answer(f"a{number}", "answered", {"question": f"q{number}"}, ["d1"])
         records = catalog.load_answers()
@@ -254,7 +255,7 @@ class CatalogContract:
         assert records[1].previous_sha256 == records[0].chain_sha256
         assert catalog.load_answer("a1") == records[1]
 
-    def test_a_purge_takes_the_words_and_leaves_the_chain(self, catalog) -> None:  # type: ignore[no-untyped-def]
+    def test_a_purge_takes_the_words_and_leaves_the_chain(self, catalog: Any) -> None:
         document = add(catalog, "a.txt", "One.\n")
         kept = add(catalog, "b.txt", "Two.\n")
         catalog.append_answer("x", "answered", {"question": "secret"}, [document.id])

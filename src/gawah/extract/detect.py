@@ -1,0 +1,180 @@
+"""The first bytes of a file, and what its name promises, to its media type. Content first, name second.
+
+A signature of letters alone is not believed: "BM", "ID3" and "GIF89a" also begin notes. It counts only together with
+the bytes that must follow it.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass
+
+from gawah.extract.decode import wide_encoding
+
+_SNIFF_BYTES = 1 << 16
+_CONTROL_SHARE = 0.1  # of NULs and odd controls that valid UTF-8 text may hold; text files have none or nearly none
+_CONTROL_SHARE_LEGACY = 0.01  # of the same in bytes that are not UTF-8
+_CONTROLS = bytes([*range(9), 11, *range(14, 27), *range(28, 32), 127])  # ESC is in terminal logs and ISO-2022
+OCTETS = "application/octet-stream"
+PLAIN = "text/plain"
+HTML = "text/html"
+
+_OOXML = "application/vnd.openxmlformats-officedocument."
+# Signatures whose own bytes are no text, or that are checked with what follows (https://mimesniff.spec.whatwg.org/,
+# and each format's specification).
+_SIGNATURES: tuple[tuple[re.Pattern[bytes], str], ...] = tuple(
+    (re.compile(pattern, re.DOTALL), media_type)
+    for pattern, media_type in (
+        (rb"%PDF-\d\.\d[^\n\r]{0,20}[\n\r](?:%[^\n\r]?[\x80-\xff]|.*?\d obj)", "application/pdf"),
+        (rb"\{\\rtf\d[\\\s{]", "application/rtf"),
+        (rb"%!PS-Adobe-\d", "application/postscript"),
+        (rb"\x89PNG\r\n\x1a\n", "image/png"),
+        (rb"\xff\xd8\xff[\xc0-\xfe]", "image/jpeg"),
+        (rb"GIF8[79]a.{4}[\x00-\xff]{3}[\x00-\x1f!,]", "image/gif"),
+        (rb"RIFF.{4}WEBPVP8[ LX]", "image/webp"),
+        (rb"RIFF.{4}WAVE(?:fmt|JUNK|bext|LIST)", "audio/wav"),
+        (rb"RIFF.{4}AVI LIST", "video/x-msvideo"),
+        (rb"II[*+]\x00|MM\x00[*+]", "image/tiff"),
+        (rb"BM.{4}\x00{4}.{3}\x00", "image/bmp"),
+        (rb"\x00\x00\x01\x00[\x01-\xff]\x00", "image/x-icon"),
+        (rb".{4}ftyp(?:avif|heic|heix|mif1)", "image/heif"),
+        (rb".{4}ftyp(?:M4A |M4B )", "audio/mp4"),
+        (rb".{4}ftypqt  ", "video/quicktime"),
+        (rb"\x00\x00.{2}ftyp", "video/mp4"),
+        (rb"ID3[\x02-\x04][\x00-\x0f].[\x00-\x7f]{4}", "audio/mpeg"),
+        (rb"OggS\x00[\x00-\x07]", "audio/ogg"),
+        (rb"fLaC[\x00\x80]\x00\x00", "audio/flac"),
+        (rb"\x1aE\xdf\xa3", "video/x-matroska"),
+        (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/x-ole-storage"),
+        (rb"\x1f\x8b\x08", "application/gzip"),
+        (rb"BZh[1-9](?:1AY&SY|\x17\x72\x45\x38\x50\x90)", "application/x-bzip2"),
+        (rb"\xfd7zXZ\x00", "application/x-xz"),
+        (rb"\x28\xb5\x2f\xfd", "application/zstd"),
+        (rb"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
+        (rb"Rar!\x1a\x07", "application/vnd.rar"),
+        (rb".{257}ustar[\x00 ]", "application/x-tar"),
+        (rb"\x7fELF[\x01\x02][\x01\x02]", "application/x-elf"),
+        (rb"MZ.{58}.{2}\x00\x00", "application/x-dosexec"),
+        (rb"\xfe\xed\xfa[\xce\xcf]|[\xce\xcf]\xfa\xed\xfe|\xca\xfe\xba\xbe\x00", "application/x-executable"),
+        (rb"SQLite format 3\x00", "application/vnd.sqlite3"),
+        (rb"\x00asm\x01\x00\x00\x00", "application/wasm"),
+        (rb"wOF[F2]\x00|OTTO\x00|\x00\x01\x00\x00\x00[\x04-\x40]", "font/sfnt"),
+        (rb"PAR1[\x00-\x1f]", "application/vnd.apache.parquet"),
+        (rb"\x93NUMPY[\x01-\x03]\x00", "application/x-npy"),
+    )
+)
+# Signatures that text in a legacy encoding may begin with: looked at only in what is no text.
+_SIGNATURES_OF_OCTETS: tuple[tuple[re.Pattern[bytes], str], ...] = (
+    (re.compile(rb"\xff[\xf2\xf3\xfa\xfb][\x10-\xef]", re.DOTALL), "audio/mpeg"),
+    (re.compile(rb".{1,1024}?%PDF-\d\.\d", re.DOTALL), "application/pdf"),
+)
+_ZIP = re.compile(rb"PK\x03\x04|PK\x05\x06\x00{4}")
+_ZIP_KINDS: tuple[tuple[bytes, str], ...] = (
+    (b"word/document", _OOXML + "wordprocessingml.document"),
+    (b"xl/workbook", _OOXML + "spreadsheetml.sheet"),
+    (b"ppt/presentation", _OOXML + "presentationml.presentation"),
+)
+_HTML_START = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--(?:(?!-->).){0,2000}-->\s*){0,5}<(?:!doctype\s+html|html|head|body)\b[^<]{0,2000}>",
+    re.IGNORECASE | re.DOTALL,
+)
+_XML_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<\?xml\s+version\s*=")
+_SHEBANG = re.compile(rb"#!\s*/\S*?(?:/env\s+)?\b(python|ba?sh|zsh|sh|perl|ruby|node)[\d.]*\b")
+_SHEBANG_TYPES = {b"python": "text/x-python", b"perl": "text/x-perl", b"ruby": "text/x-ruby", b"node": "text/javascript"}
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """A media type, and what to tell the user when name and content disagree."""
+
+    media_type: str
+    warnings: tuple[str, ...] = ()
+
+
+def detect(promised: str, data: bytes) -> Detection:
+    """The media type of the bytes; `promised` is the one that the file's name says, `application/octet-stream` if none.
+
+    Text has no signature: what is text keeps the type its name promises, if that is a type of text.
+    """
+    found = _signature(data) or ("" if is_text(data) else _octets(data))
+    if found:
+        return Detection(found, _disagreement(promised, found))
+    strong = _text_signature(data, promised)
+    if strong:
+        return Detection(strong, _disagreement(promised, strong))
+    if is_text_type(promised):
+        return Detection(promised)
+    return Detection(PLAIN, _disagreement(promised, PLAIN))
+
+
+def is_text_type(media_type: str) -> bool:
+    return media_type.startswith("text/") or media_type in {
+        "application/json", "application/jsonl", "application/xml", "application/yaml", "application/toml",
+        "application/sql", "application/x-zone-identifier", "message/rfc822",
+    }  # fmt: skip
+
+
+def is_text(data: bytes) -> bool:
+    """Whether bytes are text in some encoding: a mark, a UTF-16 pattern, or hardly any control among them."""
+    head = data[:_SNIFF_BYTES]
+    if head.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)):
+        return True
+    if wide_encoding(data):
+        return True
+    n_controls = len(head) - len(head.translate(None, _CONTROLS))
+    if _is_utf8(head, at_end=len(head) == len(data)):
+        return n_controls <= _CONTROL_SHARE * len(head)
+    return 0 not in head and n_controls <= _CONTROL_SHARE_LEGACY * len(head)
+
+
+def _is_utf8(head: bytes, *, at_end: bool) -> bool:
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head, final=at_end)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _signature(data: bytes) -> str:
+    head = data[:_SNIFF_BYTES]
+    if _ZIP.match(head):
+        return _zip_kind(data)
+    return next((media_type for pattern, media_type in _SIGNATURES if pattern.match(head)), "")
+
+
+def _octets(data: bytes) -> str:
+    return next((media_type for pattern, media_type in _SIGNATURES_OF_OCTETS if pattern.match(data)), OCTETS)
+
+
+def _zip_kind(data: bytes) -> str:
+    """Which format a ZIP archive is. Names are looked for in its bytes; nothing is unpacked."""
+    if data[30:38] == b"mimetype":  # ODF and EPUB put their type first, uncompressed (OCF 3.3, section 4.3)
+        kind = re.match(rb"application/(epub\+zip|vnd\.oasis\.opendocument\.[a-z]+)", data[38:110])
+        if kind:
+            return kind.group().decode("ascii")
+    if b"[Content_Types].xml" in data:
+        return next((media_type for mark, media_type in _ZIP_KINDS if mark in data), "application/zip")
+    return "application/zip"
+
+
+def _text_signature(data: bytes, promised: str) -> str:
+    """A type that a text itself declares, for names that promise nothing or plain text, or no text at all."""
+    if is_text_type(promised) and promised not in {PLAIN, "application/xml"}:
+        return ""
+    head = data[:_SNIFF_BYTES]
+    wide = wide_encoding(head)
+    if wide:
+        head = head[: len(head) & ~3].decode(wide, "ignore").encode()
+    if _HTML_START.match(head):
+        return HTML
+    if promised == PLAIN:
+        return ""
+    if _XML_START.match(head):
+        return "application/xml"
+    shebang = _SHEBANG.match(head)
+    return _SHEBANG_TYPES.get(shebang.group(1), "text/x-shell") if shebang else ""
+
+
+def _disagreement(promised: str, found: str) -> tuple[str, ...]:
+    return () if promised in {OCTETS, found} else (f"the name says {promised}, the content is {found}",)

@@ -1,0 +1,75 @@
+"""What the sandbox and its fork server say to each other besides the reply: a request, and how a child ended.
+
+A request is source and limits as JSON behind its length, with a descriptor of the file's bytes, which both processes
+share and neither sends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import struct
+import tempfile
+from dataclasses import asdict
+
+from gawah.extract.confine import Limits
+from gawah.types import SourceFile
+
+STATUS = struct.Struct("!Bi")  # what the number is, and the number
+EXITED = 0  # a wait status, as os.waitpid gives it
+NOT_FORKED = 1  # an errno
+_LENGTH = struct.Struct("!I")
+
+
+def send_request(connection: socket.socket, source: SourceFile, data: bytes, limits: Limits) -> None:
+    """Sends one request; when nobody is there to take it, the status will say so."""
+    body = json.dumps({"source": asdict(source), "limits": asdict(limits)}).encode()
+    shared = _shared_memory(data)
+    try:
+        with contextlib.suppress(ConnectionError):
+            socket.send_fds(connection, [_LENGTH.pack(len(body))], [shared])
+            connection.sendall(body)
+    finally:
+        os.close(shared)
+
+
+def receive_request(connection: socket.socket) -> tuple[SourceFile, Limits, int]:
+    """The source, the limits and a descriptor of the bytes; raises ConnectionError when the request ends early."""
+    message, descriptors, _, _ = socket.recv_fds(connection, _LENGTH.size, 1)
+    if not descriptors:
+        raise ConnectionError("the request has no descriptor")
+    message += _receive_exactly(connection, _LENGTH.size - len(message))
+    body = json.loads(_receive_exactly(connection, _LENGTH.unpack(message)[0]))
+    return SourceFile(**body["source"]), Limits(**body["limits"]), descriptors[0]
+
+
+def send_status(connection: socket.socket, kind: int, number: int) -> None:
+    """Tells how a child ended; the one who asked may have gone."""
+    with contextlib.suppress(OSError):
+        connection.sendall(STATUS.pack(kind, number))
+
+
+def _receive_exactly(connection: socket.socket, n_bytes: int) -> bytes:
+    received = bytearray()
+    while len(received) < n_bytes:
+        piece = connection.recv(n_bytes - len(received))
+        if not piece:
+            raise ConnectionError("the request ended early")
+        received += piece
+    return bytes(received)
+
+
+def _shared_memory(data: bytes) -> int:
+    """A descriptor of a file without a name that holds the bytes, at its start."""
+    if hasattr(os, "memfd_create"):
+        descriptor = os.memfd_create("gawah-source", os.MFD_CLOEXEC)
+    else:
+        with tempfile.TemporaryFile() as stream:
+            descriptor = os.dup(stream.fileno())
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor

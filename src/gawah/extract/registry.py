@@ -1,0 +1,77 @@
+"""Which extractor reads which type, and the one call from bytes to a document in this process.
+
+The sandbox runs the same call in a process of its own; nothing here limits memory or time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gawah.errors import ExtractionError
+from gawah.extract.code import CodeExtractor
+from gawah.extract.detect import detect
+from gawah.extract.html import HtmlExtractor
+from gawah.extract.markdown import MarkdownExtractor
+from gawah.extract.plain import PlainExtractor
+from gawah.extract.structured import JsonExtractor
+from gawah.extract.table import TableExtractor
+from gawah.types import Document, SourceFile
+
+if TYPE_CHECKING:  # ports need numpy, whose threads and start-up time the extraction processes must not have
+    from gawah.ports import Extractor
+
+SUPPORTED = "plain text, Markdown, HTML, CSV, TSV, JSON, JSON Lines and source code"
+ZONE_TYPE = "application/x-zone-identifier"
+_CODE_TYPES = (
+    "text/css", "text/javascript", "application/xml", "application/yaml", "application/toml", "application/sql",
+)  # fmt: skip
+
+EXTRACTORS: dict[str, Extractor] = {
+    "text/plain": PlainExtractor(),
+    "text/markdown": MarkdownExtractor(),
+    "text/html": HtmlExtractor(),
+    "text/csv": TableExtractor(),
+    "text/tab-separated-values": TableExtractor(),
+    "application/json": JsonExtractor(),
+    "application/jsonl": JsonExtractor(),
+    **dict.fromkeys(_CODE_TYPES, CodeExtractor()),
+}
+_ANY_CODE = CodeExtractor()
+
+
+def extract(source: SourceFile, data: bytes, extra: Sequence[tuple[str, Extractor]] = ()) -> Document:
+    """The document of a file; its source carries the media type that the content has.
+
+    `extra` are (end of a name, extractor) pairs that go before all others. Raises ExtractionError: `empty`,
+    `unsupported_type`, `undecodable`, `too_deep`.
+    """
+    for ending, extractor in extra:
+        if source.name.endswith(ending):
+            return extractor.extract(source, data)
+    detection = detect(source.media_type, data)
+    chosen = _extractor(detection.media_type)
+    if chosen is None:
+        raise _unsupported(detection.media_type)
+    document = chosen.extract(replace(source, media_type=detection.media_type), data)
+    return replace(document, warnings=detection.warnings + document.warnings) if detection.warnings else document
+
+
+def extractor_for(media_type: str) -> str:
+    """As "name/version" of the extractor that reads a type today; empty when none does."""
+    chosen = _extractor(media_type)
+    return "" if chosen is None else f"{chosen.name}/{chosen.version}"
+
+
+def _extractor(media_type: str) -> Extractor | None:
+    is_code = media_type.startswith("text/x-")
+    return EXTRACTORS.get(media_type) or (_ANY_CODE if is_code else None)
+
+
+def _unsupported(media_type: str) -> ExtractionError:
+    if media_type == ZONE_TYPE:
+        reason = "it is the mark that Windows sets on a download, not a document; delete it"
+    else:
+        reason = f"its content is {media_type}; what can be read is {SUPPORTED}"
+    return ExtractionError("unsupported_type", reason)

@@ -1,0 +1,150 @@
+"""A source's content to the pieces that may answer: sentences, whole list items, table rows, lines of code.
+
+Every piece is a span of the content, so that it can be quoted letter for letter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gawah.text import sentences, trim
+from gawah.types import CsvCells, NumberedSource, SheetRange, Span
+
+LONG_CHARS = 600  # a longer piece is quoted only when nothing shorter answers as well
+
+_FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})")
+_ITEM = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+\S")
+_HEADING = re.compile(r"[ ]{0,3}#{1,6}(?:[ \t]|$)|\[\^?[\w.-]{1,64}\]:[ \t]")  # and link definitions
+_ROW = re.compile(r"[ \t]*\|")
+_RULE = re.compile(r"[\s|:=+*_-]*")  # lines that only draw a table or a rule
+_LEAD_IN_ENDS = (":", "：", ":**", ":*", ":_", ":-")
+
+_LINE_TYPES = re.compile(
+    r"text/(?:csv|tab-separated-values|x-(?!markdown|rst|org).*)|application/(?:.*json.*|.*yaml.*|toml|xml|.*script|sql)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a source's content; `alone` when it stands on a line of its own (item, row, code)."""
+
+    source: int
+    span: Span
+    text: str
+    alone: bool
+
+
+def pieces_of(position: int, source: NumberedSource) -> list[Piece]:
+    """Pieces in order; headings, rules and fence lines are none. `position` is the source's place among the sources.
+
+    A lead-in ("… include:") takes what it leads to with it, up to LONG_CHARS characters.
+    """
+    content = source.passage.chunk.content
+    found = [(span, alone) for span, alone in _spans(source) if _RULE.fullmatch(span.slice(content)) is None]
+    spans = [span for span, _ in found]
+    pieces = []
+    for at, (span, alone) in enumerate(found):
+        end = _end_of_lead(content, spans, at) if span.slice(content).endswith(_LEAD_IN_ENDS) else span.end
+        text = content[span.start : end]
+        pieces.append(Piece(position, Span(span.start, end), text, alone or "\n" in text))
+    return pieces
+
+
+def _spans(source: NumberedSource) -> Iterator[tuple[Span, bool]]:
+    content = source.passage.chunk.content
+    by_line = _LINE_TYPES.fullmatch(source.passage.media_type) or isinstance(
+        source.passage.locator, CsvCells | SheetRange
+    )
+    if by_line:
+        for span in _lines(content):
+            line = trim(content, span.start, span.end)
+            if line is not None:
+                yield line, True
+        return
+    for kind, span in _blocks(content):
+        block = trim(content, span.start, span.end)
+        if block is None:
+            continue
+        if kind in ("row", "code") or (kind == "item" and len(block) <= LONG_CHARS):
+            yield block, True
+        else:
+            for sentence in sentences(content, span):
+                yield sentence, False
+
+
+def _lines(content: str) -> Iterator[Span]:
+    start = 0
+    for line in content.split("\n"):
+        yield Span(start, start + len(line))
+        start += len(line) + 1
+
+
+def _blocks(content: str) -> Iterator[tuple[str, Span]]:
+    """Lines of Markdown to (kind, span): row, code (a line each), item, text (a paragraph)."""
+    fence, kind, start, end = "", "", 0, 0
+    for span in _lines(content):
+        line = span.slice(content)
+        line_kind = _kind(line, kind, fence)
+        if kind and line_kind != "more":
+            yield kind, Span(start, end)
+            kind = ""
+        if line_kind == "fence":
+            mark = _FENCE.match(line)
+            fence = "" if fence or mark is None else mark.group(1)
+        elif line_kind in ("row", "code"):
+            yield line_kind, span
+        elif line_kind in ("item", "text"):
+            kind, start = line_kind, span.start
+        end = span.end
+    if kind:
+        yield kind, Span(start, end)
+
+
+def _kind(line: str, open_kind: str, fence: str) -> str:
+    """What a line is, given the block that is open and the fence we are in; "more" when it goes on with the block."""
+    if fence:
+        return "fence" if line.strip().startswith(fence) and not line.strip().strip(fence[0]) else "code"
+    if _FENCE.match(line):
+        return "fence"
+    if not line.strip():
+        return "blank"
+    if _HEADING.match(line):
+        return "heading"
+    if _ROW.match(line):
+        return "row"
+    if _ITEM.match(line):
+        return "item"
+    return "more" if open_kind else "text"
+
+
+def _end_of_lead(content: str, spans: list[Span], at: int) -> int:
+    """Where what a lead-in leads to ends: the pieces behind it up to a heading, or as many as fit."""
+    start, end = spans[at].start, spans[at].end
+    for span in spans[at + 1 :]:
+        between = content[end : span.start]
+        leads = end == spans[at].end
+        if span.end - start > LONG_CHARS or "#" in between or (not leads and _is_new_paragraph(content, span, between)):
+            break
+        end = span.end
+        if leads and not _opens_list(content, span, between):
+            break
+    closing = re.match(r"\n[ ]{0,3}(?:`{3,}|~{3,})[ \t]*(?=\n|$)", content[end:])
+    if closing and _FENCE.search(content[spans[at].end : end]):
+        end += closing.end()
+    return end
+
+
+def _opens_list(content: str, span: Span, between: str) -> bool:
+    """Whether what follows a lead-in is of several pieces: items, rows, or the lines of a block of code."""
+    line = content[content.rfind("\n", 0, span.start) + 1 : span.end]
+    return bool(_ITEM.match(line) or _ROW.match(line) or _FENCE.search(between))
+
+
+def _is_new_paragraph(content: str, span: Span, between: str) -> bool:
+    """Whether the list, the table or the block of code is over."""
+    line = content[content.rfind("\n", 0, span.start) + 1 : span.end]
+    if _FENCE.search(between):
+        return True
+    return "\n\n" in between and not _ITEM.match(line)
