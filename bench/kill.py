@@ -124,7 +124,7 @@ def trial(corpus: Path, delay_s: float, reference: str) -> tuple[str, int, int]:
             fault = fault or f"finishing exits with {finished.returncode}: {finished.stderr.strip()[-200:]}"
         elif fingerprint(store) != reference:
             fault = fault or "another fingerprint than an undisturbed run"
-        fault = fault or next((key for key in counts.keys() if key.startswith("fault")), "")
+        fault = fault or next((key for key in dict(counts) if key.startswith("fault")), "")
         return fault, len(acknowledged), sum(n for key, n in counts.items() if key.startswith("reader"))
 
 

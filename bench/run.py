@@ -44,9 +44,10 @@ def flops_per_text(n_tokens: int) -> float:
 
 def gemm_peak(n_threads: int) -> float:
     """The machine's fp32 peak in flop/s: the best of several matrix products, each thread with its own."""
+    from concurrent.futures import ThreadPoolExecutor
+
     import onnx
     import onnxruntime
-    from concurrent.futures import ThreadPoolExecutor
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
@@ -168,9 +169,9 @@ def ingest_rows(folder: Path) -> list[tuple[str, str, str]]:
         from gawah.app import Application
         from gawah.config import load_settings
 
-        with Application(load_settings(environment={}, options={"store": store}).settings, embedder=encoder) as app:
-            with app.catalog.snapshot() as snapshot:
-                texts = list(dict.fromkeys(row.text for row in snapshot.rows(0)))
+        settings = load_settings(environment={}, options={"store": store}).settings
+        with Application(settings, embedder=encoder) as app, app.catalog.snapshot() as snapshot:
+            texts = list(dict.fromkeys(row.text for row in snapshot.rows(0)))
         embedding = median_s(lambda texts=texts: encoder.embed(texts), 1)
         ratios.append(wall / embedding)
         walls.append(wall)

@@ -8,7 +8,7 @@ from gawah.envelope import outcome_json
 from gawah.errors import GeneratorError, IndexLegError, UsageError
 from gawah.gate import EMPTY_INDEX
 from gawah.testing.generator import ScriptedGenerator
-from gawah.types import Answer, Filter, Refusal
+from gawah.types import Filter, Refusal
 
 FILES = {
     "a/first.md": "# First\n\nThe committee meets on Mondays in the old hall.\n",

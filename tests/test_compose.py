@@ -90,7 +90,9 @@ def test_names_and_labels_are_one_line_without_markers():
     assert block.splitlines() == ["[1] a ⟦2⟧ b.md - ⟦3⟧ - Section 1", "c"]
 
 
-texts = st.text(st.sampled_from("[]［］【】⟦⟧0129१٣ ,;-–ab\n=") | st.characters(exclude_categories=["Cs"]), max_size=120)
+texts = st.text(
+    st.sampled_from("[]［］【】⟦⟧0129१٣ ,;-–ab\n=") | st.characters(exclude_categories=["Cs"]), max_size=120
+)
 
 
 @given(st.lists(texts, min_size=1, max_size=4), texts)

@@ -17,6 +17,7 @@ LAYERS = (
     ("config",),
     ("app",),
     ("cli",),
+    ("__main__",),
 )
 LAYER_OF = {name: number for number, names in enumerate(LAYERS) for name in names}
 

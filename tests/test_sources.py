@@ -88,8 +88,7 @@ def test_empty_files_and_odd_names_are_kept_as_they_are(tmp_path):
 
 def test_a_name_that_is_not_utf8_becomes_valid_unicode_and_stays_readable(tmp_path):
     try:
-        with open(os.fsencode(tmp_path) + b"/caf\xe9.md", "wb") as stream:
-            stream.write(b"x")
+        (tmp_path / os.fsdecode(b"caf\xe9.md")).write_bytes(b"x")
     except OSError:
         pytest.skip("this file system refuses names that are not UTF-8")
     (found,) = discover(tmp_path, "c").files

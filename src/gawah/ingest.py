@@ -16,7 +16,7 @@ from pathlib import Path
 from gawah.chunk import chunk_document, chunker_name
 from gawah.embed import embed_missing, text_keys
 from gawah.errors import ConfigurationError, ExtractionError, GawahError, StoreError
-from gawah.fragment import locate
+from gawah.fragment import locate_each
 from gawah.ports import Catalog, Embedder
 from gawah.sources import Discovery, FoundFile, RefusedFile, discover, fingerprint_file, found_file, read_source
 from gawah.types import (
@@ -242,10 +242,9 @@ def _chunks(intake: Intake, document: Document) -> tuple[IndexedChunk, ...]:
         target=intake.target_chars,
     )
     keys = text_keys([chunk.text for chunk in chunks])
-    places = document.places
+    locators = locate_each(document.places, document.text, [chunk.span for chunk in chunks])
     return tuple(
-        IndexedChunk(chunk, locate(places, document.text, chunk.span), key)
-        for chunk, key in zip(chunks, keys, strict=True)
+        IndexedChunk(chunk, locator, key) for chunk, locator, key in zip(chunks, locators, keys, strict=True)
     )
 
 

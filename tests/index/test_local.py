@@ -189,7 +189,7 @@ class AnyHistory(RuleBasedStateMachine):
 
 
 TestAnyHistory = AnyHistory.TestCase
-TestAnyHistory.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+TestAnyHistory.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
 
 
 def test_scores_are_the_same_to_the_bit_in_every_layout(tmp_path: Path) -> None:
@@ -284,11 +284,17 @@ def _cut_short(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-1])
 
 
+def _grown(path: Path) -> None:
+    path.write_bytes(path.read_bytes() + b"\0")
+
+
 def _replaced(path: Path) -> None:
     path.write_bytes(b"\0" * path.stat().st_size)
 
 
-@pytest.mark.parametrize("harm", [Path.unlink, _cut_short, _replaced], ids=["missing", "cut short", "zeroed"])
+@pytest.mark.parametrize(
+    "harm", [Path.unlink, _cut_short, _grown, _replaced], ids=["missing", "cut short", "grown", "zeroed"]
+)
 @pytest.mark.parametrize("name", ["manifest.json", "vectors.npy", "posting_rows.npy", "token_signs.npy"])
 def test_a_damaged_segment_is_built_from_the_catalog_and_said_so(harm, name: str, tmp_path: Path) -> None:
     index, catalog = filled(tmp_path)
@@ -316,14 +322,17 @@ def test_a_damaged_segment_is_built_from_the_catalog_and_said_so(harm, name: str
 def test_a_flipped_bit_is_found_by_the_check_and_not_carried_into_a_compacted_segment(tmp_path: Path) -> None:
     index, catalog = filled(tmp_path)
     assert index.check(catalog.feed()) == ()
+    sound = index.view(catalog.feed()).fingerprint()
     path = tmp_path / "segments" / catalog.records[0].name / "vectors.npy"
     data = bytearray(path.read_bytes())
     data[-3] ^= 1
     path.write_bytes(data)
     reopened = LocalIndex(tmp_path, analyze_plain)
     assert [fault for fault in reopened.check(catalog.feed()) if "vectors.npy" in fault]
+    assert reopened.view(catalog.feed()).fingerprint() != sound
     compact(reopened, catalog)
     assert reopened.check(catalog.feed()) == ()
+    assert reopened.view(catalog.feed()).fingerprint() == sound
     assert_right(reopened, catalog)
 
 
@@ -414,3 +423,17 @@ def test_the_tail_is_sealed_and_segments_are_rewritten_when_it_is_worth_it() -> 
     assert should_compact(1, 30, 70)
     assert should_compact(1, 1, 0)
     assert not should_compact(0, 0, 0)
+
+
+def test_what_is_due_follows_the_policy_and_damage(tmp_path: Path) -> None:
+    index, catalog = filled(tmp_path, 8)
+    assert index.due(catalog.feed()) is None
+    for number in range(3):
+        catalog.delete(number)
+    assert index.due(catalog.feed()) == "compact"
+    compact(index, catalog)
+    assert index.due(catalog.feed()) is None
+    catalog.add(1000, {f"n{at}": "word" for at in range(1000)})
+    assert index.due(catalog.feed()) == "seal"
+    shutil.rmtree(tmp_path / "segments")
+    assert LocalIndex(tmp_path, analyze_plain).due(catalog.feed()) == "compact"

@@ -1,7 +1,8 @@
 """Drafts to citations: the generator writes numbers only, the server says what they stand for."""
 
 from gawah.cite.claims import without_marks
+from gawah.cite.marks import Mark
 from gawah.cite.resolve import Resolved, conclude, resolve, slices
-from gawah.cite.stream import Mark, MarkerStream
+from gawah.cite.stream import MarkerStream
 
 __all__ = ["Mark", "MarkerStream", "Resolved", "conclude", "resolve", "slices", "without_marks"]

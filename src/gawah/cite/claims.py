@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-from gawah.cite.stream import Mark
+from gawah.cite.marks import Mark
 from gawah.text import sentences, trim
 from gawah.types import Claim, Span
 
@@ -21,14 +21,14 @@ def find_claims(text: str, marks: Sequence[Mark], copied: Sequence[Span]) -> tup
 
     A marker belongs to the sentence before it, even when it stands behind the full stop; at the beginning of a line with
     words behind it, to the sentence that follows. Sentences copied from a source together share the markers behind them.
-    A sentence needs a letter or a digit, and is no heading; a block of code is one. Its span leaves out markers at its ends.
+    A sentence needs a letter or a digit; a block of code is one, a heading only with a marker. Its span leaves out markers at its ends.
     """
     words = without_marks(text, marks)
     spans = [
         sentence
         for group, is_code in _groups(words, marks)
         for sentence in (_whole(words, group) if is_code else sentences(words, group))
-        if _says_something(sentence.slice(words))
+        if any(character.isalnum() for character in sentence.slice(words))
     ]
     found: list[dict[int, None]] = [{} for _ in spans]
     starts = [span.start for span in spans]
@@ -42,11 +42,8 @@ def find_claims(text: str, marks: Sequence[Mark], copied: Sequence[Span]) -> tup
     return tuple(
         Claim(span, tuple(numbers), "cited" if numbers else "uncited")
         for span, numbers in zip(spans, found, strict=True)
+        if numbers or not _HEADING.fullmatch(span.slice(words))
     )
-
-
-def _says_something(sentence: str) -> bool:
-    return any(character.isalnum() for character in sentence) and not _HEADING.fullmatch(sentence)
 
 
 def without_marks(text: str, marks: Sequence[Mark]) -> str:

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from gawah.cite.claims import find_claims
-from gawah.cite.stream import Mark, MarkerStream
+from gawah.cite.marks import Mark
+from gawah.cite.stream import MarkerStream
 from gawah.fragment import build, label
 from gawah.types import Citation, Claim, DraftPart, NumberedSource, Passage
 

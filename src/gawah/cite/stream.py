@@ -7,41 +7,15 @@ draft was cut into pieces.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import Enum
 
 import regex
 
 from gawah.cite import grammar
 from gawah.cite.copied import SourceWords
+from gawah.cite.marks import Beside, Gap, Mark
 from gawah.types import DraftPart, NumberedSource, Span
 
 _AFTER_VERBATIM = "\ufffc"  # stands to the left of words that follow copied ones: no letter, no line break
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A marker in a resolved text: the place of its `[n]`, and n."""
-
-    span: Span
-    number: int
-
-
-class _Gap(Enum):
-    """What the blanks held back stand behind."""
-
-    TEXT = "text"
-    ERASED = "erased"  # a marker was taken out; the blanks are those before it
-    AFTER_ERASED = "after erased"  # these are the blanks behind it
-    AT_LINE_START = "at line start"  # taken out at the beginning of a line: the blanks behind go with it
-
-
-class _Beside(Enum):
-    """What ends right before a bracket."""
-
-    WORDS = "words"
-    INDEX = "index"  # x[0], so that [1] behind it is an index too
-    MARKER = "marker"  # so that [2] behind it is a marker too
 
 
 class MarkerStream:
@@ -63,10 +37,10 @@ class MarkerStream:
         self._buffer = ""  # written, not yet decided
         self._left = "\n"  # the draft before the buffer, as written
         self._blanks = ""
-        self._gap = _Gap.TEXT
+        self._gap = Gap.TEXT
         self._fence = ""  # the characters that opened the code block we are in
         self._long_line = False  # inside a line of code too long to end its block
-        self._beside = _Beside.WORDS  # what the next bracket would be glued to
+        self._beside = Beside.WORDS  # what the next bracket would be glued to
         self._n_out = 0
         self._line_start = True
         self._out: list[str] = []
@@ -91,7 +65,7 @@ class MarkerStream:
     def flush(self) -> str:
         """The rest; the draft is over."""
         self._drain(final=True)
-        if self._gap is _Gap.TEXT:
+        if self._gap is Gap.TEXT:
             self._emit_blanks()
         return self._taken()
 
@@ -99,7 +73,7 @@ class MarkerStream:
         """Copied words follow: nothing that stands before them can go on in them."""
         self._drain(final=True)
         self._emit_blanks()
-        self._fence, self._long_line, self._beside = "", False, _Beside.WORDS
+        self._fence, self._long_line, self._beside = "", False, Beside.WORDS
 
     def _taken(self) -> str:
         text, self._out = "".join(self._out), []
@@ -115,15 +89,15 @@ class MarkerStream:
 
     def _emit_blanks(self) -> None:
         self._emit(self._blanks)
-        self._blanks, self._gap = "", _Gap.TEXT
+        self._blanks, self._gap = "", Gap.TEXT
 
     def _emit_words(self, text: str) -> None:
         """Words, punctuation or code; the blank before a marker that was taken out goes when a full stop follows it."""
-        if self._gap in (_Gap.ERASED, _Gap.AFTER_ERASED) and text[0] in grammar.CLOSING_PUNCTUATION:
+        if self._gap in (Gap.ERASED, Gap.AFTER_ERASED) and text[0] in grammar.CLOSING_PUNCTUATION:
             self._blanks = ""
         self._emit_blanks()
         self._emit(text)
-        self._beside = _Beside.WORDS
+        self._beside = Beside.WORDS
 
     # --- deciding
 
@@ -151,8 +125,8 @@ class MarkerStream:
             self._blank(character)
             return at + 1
         if character == "\n":
-            self._emit("" if self._gap in (_Gap.ERASED, _Gap.AFTER_ERASED) else self._blanks)
-            self._blanks, self._gap, self._beside = "", _Gap.TEXT, _Beside.WORDS
+            self._emit("" if self._gap in (Gap.ERASED, Gap.AFTER_ERASED) else self._blanks)
+            self._blanks, self._gap, self._beside = "", Gap.TEXT, Beside.WORDS
             self._emit("\n")
             return at + 1
         if character in grammar.PAIRS:
@@ -166,11 +140,11 @@ class MarkerStream:
         return end
 
     def _blank(self, character: str) -> None:
-        self._beside = _Beside.WORDS
-        if self._gap is _Gap.AT_LINE_START:
+        self._beside = Beside.WORDS
+        if self._gap is Gap.AT_LINE_START:
             return
-        if self._gap is _Gap.ERASED:
-            self._blanks, self._gap = "", _Gap.AFTER_ERASED
+        if self._gap is Gap.ERASED:
+            self._blanks, self._gap = "", Gap.AFTER_ERASED
         self._blanks += character
 
     # --- brackets
@@ -192,7 +166,7 @@ class MarkerStream:
             literal = followed
         if literal:
             self._emit_words(group.group())
-            self._beside = _Beside.INDEX if grammar.indexed(left) is not None else _Beside.WORDS
+            self._beside = Beside.INDEX if grammar.indexed(left) is not None else Beside.WORDS
             return int(end)
         target = grammar.LINK_TARGET.match(self._buffer, end, partial=not final)
         if target is not None and target.partial:
@@ -205,9 +179,9 @@ class MarkerStream:
 
     def _is_literal(self, left: str, group: regex.Match[str]) -> bool:
         """Whether what stands before the group shows that it is no marker: an index, an escape, words of a source."""
-        if self._beside is _Beside.INDEX or left[-1:] == "\\" or grammar.has_zero(group.group(1)):
+        if self._beside is Beside.INDEX or left[-1:] == "\\" or grammar.has_zero(group.group(1)):
             return True
-        return self._beside is not _Beside.MARKER and self._words.hold_bracket(left, group.group())
+        return self._beside is not Beside.MARKER and self._words.hold_bracket(left, group.group())
 
     def _followed(self, left: str, end: int, *, final: bool) -> bool | None:
         """Whether what follows a group shows that it is no marker; None when it is not there yet."""
@@ -215,7 +189,7 @@ class MarkerStream:
             definition = grammar.DEFINITION.match(self._buffer, end, partial=not final)
             if definition is not None:
                 return None if definition.partial else True
-        if self._beside is not _Beside.MARKER and grammar.indexed(left) is not None:
+        if self._beside is not Beside.MARKER and grammar.indexed(left) is not None:
             code = grammar.CODE_FOLLOWS.match(self._buffer, end, partial=not final)
             if code is not None:
                 return None if code.partial else True
@@ -225,12 +199,12 @@ class MarkerStream:
         numbers = grammar.numbers_of(body, self._known)
         self.unknown.extend(number for number in numbers if number not in self._known)
         kept = [number for number in numbers if number in self._known]
-        self._beside = _Beside.MARKER
+        self._beside = Beside.MARKER
         if not kept:
             if self._line_start:
-                self._gap = _Gap.AT_LINE_START
-            elif self._gap is not _Gap.AT_LINE_START:
-                self._gap = _Gap.ERASED
+                self._gap = Gap.AT_LINE_START
+            elif self._gap is not Gap.AT_LINE_START:
+                self._gap = Gap.ERASED
             return
         self._emit_blanks()
         for number in kept:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +14,7 @@ import click
 from gawah.cli.common import (
     common_options,
     filter_options,
+    load,
     make_filter,
     open_application,
     print_columns,
@@ -46,7 +49,10 @@ def ingest(
 
     if not folder.exists():
         raise NotFoundError(f"no such file or folder: {str(folder)!r}; check the path")
-    with open_application(context, store, assignments, create=not dry_run, collection=collection) as app:
+    with contextlib.ExitStack() as stack:
+        if dry_run:
+            store = _store_to_look_at(context, store, assignments, stack)
+        app = stack.enter_context(open_application(context, store, assignments, create=True, collection=collection))
         plan = app.plan(folder)
         if not (plan.work or plan.unchanged or plan.failing or plan.refused or plan.vanished):
             raise NotFoundError(f"nothing to ingest: {str(folder)!r} holds no files{_hidden(plan)}")
@@ -56,6 +62,14 @@ def ingest(
         ended = list(_shown(app.ingest(plan), len(plan.work), as_json=as_json))
         _print_summary(app, plan, ended, as_json=as_json)
         return _exit_code(plan, ended)
+
+
+def _store_to_look_at(
+    context: click.Context, store: Path | None, assignments: tuple[str, ...], stack: contextlib.ExitStack
+) -> Path:
+    """The store, or an empty one that is thrown away where there is none yet: a dry run makes nothing."""
+    chosen = load(context, store, assignments).settings.store
+    return chosen if chosen.exists() else Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gawah-")))
 
 
 def _shown(ended: Iterator[DocumentRecord], total: int, *, as_json: bool) -> Iterator[DocumentRecord]:

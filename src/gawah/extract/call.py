@@ -38,22 +38,27 @@ class Call:
         self.is_unheard = False
 
     def wait(self, deadline: float) -> None:
-        """Reads until both sockets have ended; over a limit, has the child killed and waits for that."""
+        """Reads until the server has told how the child ended; over a limit, has the child killed and waits for that.
+
+        The end of the reply is not waited for: a stray process that the child started may hold it open. What the child
+        wrote is there by the time it has ended.
+        """
         poll = select.poll()
         poll.register(self.reply, select.POLLIN)
         poll.register(self.status, select.POLLIN)
-        n_open = 2
-        while n_open:
+        while True:
             remaining_ms = max(0.0, (deadline - time.monotonic()) * 1000)
-            events = poll.poll(min(remaining_ms + 1, _LONGEST_POLL_MS))
-            for descriptor, _ in events:
-                is_reply = descriptor == self.reply.fileno()
-                if not (self._read_reply() if is_reply else self._read_status()):
-                    poll.unregister(descriptor)
-                    n_open -= 1
+            for descriptor, _ in poll.poll(min(remaining_ms + 1, _LONGEST_POLL_MS)):
+                if descriptor == self.reply.fileno():
+                    if not self._read_reply():
+                        poll.unregister(descriptor)
+                elif not self._read_status():
+                    while self._read_reply():
+                        pass
+                    return
             if not self.stopped_for and len(self.payload) > self.limits.output_bytes:
                 deadline = self._stop("output_limit")
-            elif n_open and time.monotonic() >= deadline:
+            elif time.monotonic() >= deadline:
                 if self.stopped_for:
                     self.is_unheard = True
                     return
@@ -65,7 +70,7 @@ class Call:
         if self.stopped_for == "timeout_wall":
             reason = f"reading it took more than {limits.wall_s:g} s; raise `extract_wall_s` to give it longer"
             raise ExtractionError("timeout_wall", reason)
-        if self.stopped_for == "output_limit":
+        if self.stopped_for == "output_limit" or len(self.payload) > limits.output_bytes:
             reason = f"its text and structure are larger than {limits.output_bytes / 1e6:,.0f} MB"
             raise ExtractionError("output_limit", reason)
         if len(self.verdict) < STATUS.size:
@@ -86,6 +91,7 @@ class Call:
         return time.monotonic() + _GRACE_S
 
     def _read_reply(self) -> bool:
+        """Takes what is there; whether more may come."""
         piece = _receive(self.reply)
         if not self.stopped_for:
             self.payload += piece
@@ -99,8 +105,8 @@ class Call:
 
 def _receive(connection: socket.socket) -> bytes:
     try:
-        return connection.recv(_READ_BYTES)
-    except ConnectionError:
+        return connection.recv(_READ_BYTES, socket.MSG_DONTWAIT)
+    except (ConnectionError, BlockingIOError):
         return b""
 
 

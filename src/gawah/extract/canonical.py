@@ -19,6 +19,10 @@ from gawah.types import Conservation
 
 CANONICAL_VERSION = 1
 
+# Enough to tell scripts apart, and a tenth of the time that the rest of reading a page takes.
+_SCRIPT_SAMPLE_CHARS = 512
+_N_SCRIPT_SAMPLES = 8
+
 _LINE_BREAK = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 _DROPPED = re.compile("[\x00-\x08\x0e-\x1f\ufeff]")
 _OTHER_CONTROLS = re.compile("[\x01-\x08\x0e-\x1f]")
@@ -80,5 +84,7 @@ def language_of(text: str, declared: str = "") -> str:
     """The declared BCP 47 tag when it looks like one, else "und-" and the script most letters are in."""
     if re.fullmatch(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,6}", declared):
         return declared
-    script = dominant_script(text)
+    step = max(_SCRIPT_SAMPLE_CHARS, len(text) // _N_SCRIPT_SAMPLES)
+    samples = (text[start : start + _SCRIPT_SAMPLE_CHARS] for start in range(0, len(text), step))
+    script = dominant_script(" ".join(samples))
     return "und" if script == "Zyyy" else f"und-{script}"

@@ -41,7 +41,10 @@ def confine(limits: Limits) -> None:
 
 
 def die_with_parent(parent_pid: int) -> None:
-    """Has the kernel kill this process when the one that forked it ends, and ends it if that has happened."""
+    """Has the kernel kill this process when the one that forked it ends, and ends it if that has happened.
+
+    Programs that this process starts are not covered: an extractor that starts one must have it do the same.
+    """
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent_pid:
         os._exit(1)

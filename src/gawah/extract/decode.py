@@ -20,7 +20,9 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_NUL_SHARE = 0.9  # of the NULs of UTF-16 text in a Latin alphabet lie at one parity; a stray one may be U+0000 itself
+_WIDE_SHARE = 0.7  # of the upper bytes of wide text are NUL (UTF-32) or small (UTF-16 in an alphabet)
+_LEAST_ORDINARY = 0.01  # every text has blanks and line ends
+_SMALL = bytes(range(0x20))
 _SNIFF_BYTES = 1 << 16
 
 # Names that files declare (https://encoding.spec.whatwg.org/#names-and-labels), as Python codecs. What is not here is
@@ -104,34 +106,41 @@ def declared_encoding(data: bytes) -> str:
 def wide_encoding(data: bytes) -> str:
     """UTF-16 or UTF-32 without a mark, by where its NULs lie; empty when they lie nowhere in particular."""
     head = data[: _SNIFF_BYTES - _SNIFF_BYTES % 4]
-    n_nuls = head.count(0)
-    if n_nuls == 0 or len(data) % 2:
+    if len(data) % 2 or 0 not in head:
         return ""
-    lanes = [head[lane::4].count(0) for lane in range(4)]
-    quarter = len(head) // 4
-    if len(data) % 4 == 0 and quarter and lanes[3] == quarter and lanes[2] >= _NUL_SHARE * quarter and lanes[0] == 0:
-        return _if_plausible(data, "utf-32-le")
-    if len(data) % 4 == 0 and quarter and lanes[0] == quarter and lanes[1] >= _NUL_SHARE * quarter and lanes[3] == 0:
-        return _if_plausible(data, "utf-32-be")
-    low, high = lanes[0] + lanes[2], lanes[1] + lanes[3]
-    if high >= _NUL_SHARE * n_nuls and _is_text_pattern(head, high):
-        return _if_plausible(data, "utf-16-le")
-    if low >= _NUL_SHARE * n_nuls and _is_text_pattern(head, low):
-        return _if_plausible(data, "utf-16-be")
-    return ""
+    lanes = [head[lane::4] for lane in range(4)]
+    quarter = len(lanes[3])
+    if len(data) % 4 == 0 and lanes[3].count(0) == quarter and lanes[2].count(0) >= _WIDE_SHARE * quarter:
+        return "utf-32-le" if _ordinary_share(head, "utf-32-le") else ""
+    if len(data) % 4 == 0 and lanes[0].count(0) == quarter and lanes[1].count(0) >= _WIDE_SHARE * quarter:
+        return "utf-32-be" if _ordinary_share(head, "utf-32-be") else ""
+    low_first, high_first = _ordinary_share(head, "utf-16-le"), _ordinary_share(head, "utf-16-be")
+    if _is_utf8(head):
+        # The upper bytes of an alphabet's characters are few and mostly small; a stray NUL does not make them so.
+        n_pairs = len(head) // 2
+        low, high = (len(lane) - len(lane.translate(None, _SMALL)) for lane in (head[0::2], head[1::2]))
+        low_first = low_first if high >= _WIDE_SHARE * n_pairs and 2 * low <= high else 0.0
+        high_first = high_first if low >= _WIDE_SHARE * n_pairs and 2 * high <= low else 0.0
+    if max(low_first, high_first) < _LEAST_ORDINARY or low_first == high_first:
+        return ""
+    return "utf-16-le" if low_first > high_first else "utf-16-be"
 
 
-def _is_text_pattern(head: bytes, n_nuls: int) -> bool:
-    """UTF-16 text in any alphabet has NULs beside its blanks and line ends: at least one in a hundred characters."""
-    return n_nuls * 100 >= len(head) // 2
-
-
-def _if_plausible(data: bytes, encoding: str) -> str:
-    """The encoding, when the head decodes to characters that texts are made of."""
-    head = data[:_SNIFF_BYTES]
+def _ordinary_share(head: bytes, encoding: str) -> float:
+    """The share of ASCII and common wide marks in what the head decodes to; 0 when much of it is no text at all."""
     text = codecs.getincrementaldecoder(encoding)("replace").decode(head)
-    odd = sum(1 for char in text if not (char.isprintable() or char.isspace()) or char == "\ufffd")
-    return encoding if text and odd * 50 <= len(text) else ""
+    odd = sum(1 for char in text if char == "\ufffd" or not (char.isprintable() or char.isspace()))
+    if not text or odd * 50 > len(text):
+        return 0.0
+    return sum(1 for char in text if " " <= char <= "~" or char in "\t\n\r。、，　") / len(text)
+
+
+def _is_utf8(head: bytes) -> bool:
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _decode_declared(data: bytes, declared: str) -> Decoded | None:

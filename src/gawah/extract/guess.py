@@ -8,16 +8,15 @@ languages written in that encoding, and by how they stand in words. A general de
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 _SAMPLE_BYTES = 1 << 15
 _ACCEPTED = 0.65  # below this, less than about two thirds of the characters are ones the language uses
-_RARE = 0.3
+_UNUSUAL = 0.3  # a letter that none of the languages uses
 
-_WESTERN = frozenset("äöüßéèàçñáíóúêëîïôûâœæøåãõìòùÄÖÜÉÈÀÇÑÁÍÓÚÊÎÔÂŒÆØÅÃÕ")
-_ICELANDIC = frozenset("þðýÞÐÝ")
-_TURKISH = frozenset("çğıöşüâîÇĞİÖŞÜ")
-_CENTRAL = frozenset("áčďéěíňóřšťúůýžąćęłńśźżőűöüäßôľĺŕăâîșțÁČĎÉĚÍŇÓŘŠŤÚŮÝŽĄĆĘŁŃÓŚŹŻŐŰÖÜÄ")
+_WESTERN = dict.fromkeys("þðýÞÐÝ", 0.75) | dict.fromkeys("äöüßéèàçñáíóúêëîïôûâœæøåãõìòùÄÖÜÉÈÀÇÑÁÍÓÚÊÎÔÂŒÆØÅÃÕ", 1.0)
+_TURKISH = dict.fromkeys("çğıöşüâîÇĞİÖŞÜ", 1.0)
+_CENTRAL = dict.fromkeys("áčďéěíňóřšťúůýžąćęłńśźżőűöüäßôľĺŕăâîșțÁČĎÉĚÍŇÓŘŠŤÚŮÝŽĄĆĘŁŃÓŚŹŻŐŰÖÜÄ", 1.0)
 _SIGNS = frozenset("€£¥§©®™°±²³µ·¼½¾×÷«»“”‘’„‚–—…•¿¡ªº¹†‡‰ \u00a0\u00ad")
 _SIGNS_AMONG_WORDS = _SIGNS - frozenset("×÷¼½¾¥ªº")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -69,7 +68,7 @@ def _decodes(data: bytes, encoding: str) -> bool:
 # --- one alphabet of a few letters beside ASCII
 
 
-def _weigh_latin(common: frozenset[str], *, rare: frozenset[str] = frozenset()) -> Callable[[str], float]:
+def _weigh_latin(weights: Mapping[str, float], unusual: float = _UNUSUAL) -> Callable[[str], float]:
     def weigh(text: str) -> float:
         total, n = 0.0, 0
         for match in _RUN.finditer(text):
@@ -79,14 +78,10 @@ def _weigh_latin(common: frozenset[str], *, rare: frozenset[str] = frozenset()) 
             crowd = 1.0 if len(run) <= 2 or (len(run) <= 3 and run.isalpha()) else 0.3
             for char in run:
                 n += 1
-                if char in common:
-                    total += crowd
-                elif char in _SIGNS:
+                if char in _SIGNS:
                     total += _weight_of_sign(char, in_word=before.isalpha() and after.isalpha()) * crowd
-                elif char in rare:
-                    total += 0.6 * crowd
                 elif char.isalpha():
-                    total += _RARE * crowd
+                    total += weights.get(char, unusual) * crowd
         return total / n if n else 0.0
 
     return weigh
@@ -184,9 +179,9 @@ def _weigh_korean(text: str) -> float:
 
 
 _CANDIDATES: dict[str, Callable[[str], float]] = {
-    "cp1252": _weigh_latin(_WESTERN, rare=_ICELANDIC),
+    "cp1252": _weigh_latin(_WESTERN),
     "cp1250": _weigh_latin(_CENTRAL),
-    "cp1254": _weigh_latin(_TURKISH),
+    "cp1254": _weigh_latin(_TURKISH, unusual=0.0),
     "cp1251": _weigh_words(_is_cyrillic, _SLAVIC_VOWELS),
     "koi8_r": _weigh_words(_is_cyrillic, _SLAVIC_VOWELS),
     "cp1253": _weigh_words(_is_greek, _GREEK_VOWELS),
@@ -197,5 +192,5 @@ _CANDIDATES: dict[str, Callable[[str], float]] = {
     "euc_kr": _weigh_korean,
     "gb18030": _weigh_rows("gb2312", ((0xA1, 0xA1), (0xA3, 0xA3), (0xB0, 0xD7))),
     "big5": _weigh_rows("big5", ((0xA1, 0xA1), (0xA4, 0xC6))),
-    "iso8859-1": _weigh_latin(_WESTERN, rare=_ICELANDIC),
+    "iso8859-1": _weigh_latin(_WESTERN),
 }

@@ -21,7 +21,7 @@ _ITEM = re.compile(r"([-*+]|(\d{1,9})[.)])(?:[ \t]+|$)")
 _UNDERLINE = re.compile(r"(=+|-+)[ \t]*$")
 _DELIMITER_CHARS = frozenset("|:- \t")
 _RAW_START = re.compile(r"<(script|pre|style|textarea)(?=[\s>]|$)|(<!--)", re.IGNORECASE)
-_FRONT_MATTER_KEY = re.compile(r"[\w\"'][\w .\"'-]*[:=](?:\s|$)|\s*#|\s*$")
+_FRONT_MATTER_KEY = re.compile(r"[\w\"'][\w .\"'-]*[:=](?:\s|$)|\s*#")
 _TITLE_KEY = re.compile(r"title[ \t]*[:=][ \t]*(.+)$", re.IGNORECASE)
 
 

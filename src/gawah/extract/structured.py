@@ -118,7 +118,8 @@ def _blocks_of_lines(text: str) -> tuple[list[Block], str]:
 def _fault(text: str) -> str:
     """What is wrong with it as JSON; empty when nothing is. Objects and long numbers are not built, only checked."""
     try:
-        json.loads(text, object_pairs_hook=_nothing, parse_int=_nothing, parse_float=_nothing)
+        # Not strict: a line separator inside a string is a newline by now.
+        json.loads(text, strict=False, object_pairs_hook=_nothing, parse_int=_nothing, parse_float=_nothing)
     except json.JSONDecodeError as error:
         return f"not valid JSON ({error.msg}, line {error.lineno}); indexed as text"
     except RecursionError:

