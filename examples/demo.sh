@@ -21,9 +21,9 @@ refused() {
 }
 
 run ingest examples/handbook
-run ask "What does CLK-E02 mean and what is the first action?"
 run ask "What is the penalty when the monthly file for the crop insurer is late?"
-run ask "स्वयंसेवक को गेज कब पढ़ना चाहिए?"
+run ask "What happened at Devkund in July 2023?"
+run ask "फालेंदा में 2020 में रसोई की छत किस गलती से जली थी?"
 refused ask "How do I tune autovacuum in PostgreSQL for a large table?"
 refused ask "What is the offside rule in football?"
 run verify
