@@ -33,16 +33,22 @@ TEXTS = [
     "How do I restore a backup?",
     "A restore replaces every key that was written after the snapshot was taken.",
     (
-        "The pump stopped at 03:14. The log shows two alarms, ERR_CONN-17 and ERR_PUMP-4, within one second; neither was "
-        "acknowledged. The operator on duty restarted the controller by hand and filed the report the next morning."
+        (
+            "The pump stopped at 03:14. The log shows two alarms, ERR_CONN-17 and ERR_PUMP-4, within one second; neither was "
+            "acknowledged. The operator on duty restarted the controller by hand and filed the report the next morning."
+        ),
     ),
     (
-        "[Operations handbook > Backups]\nSnapshots are taken every night and kept for thirty days. "
-        "A snapshot holds the whole key space, but no leases: those are counted again from zero after a restore."
+        (
+            "[Operations handbook > Backups]\nSnapshots are taken every night and kept for thirty days. "
+            "A snapshot holds the whole key space, but no leases: those are counted again from zero after a restore."
+        ),
     ),
     (
-        "def mean(values: list[float]) -> float:\n    if not values:\n        raise ValueError('nothing to average')\n"
-        "    return sum(values) / len(values)\n"
+        (
+            "def mean(values: list[float]) -> float:\n    if not values:\n        raise ValueError('nothing to average')\n"
+            "    return sum(values) / len(values)\n"
+        ),
     ),
     'fn main() {\n    let mut total: u64 = 0;\n    for n in 1..=10 { total += n * n; }\n    println!("{total}");\n}',
     "SELECT name, count(*) FROM jobs WHERE state = 'failed' GROUP BY name ORDER BY 2 DESC;",

@@ -53,7 +53,10 @@ def write_checkpoint(
     kinds = [f"sentence_transformers.models.{kind}" for kind in MODULES]
     write_json(
         folder / "modules.json",
-        [{"idx": n, "name": str(n), "path": path, "type": kind} for n, (path, kind) in enumerate(zip(paths, kinds, strict=False))],
+        [
+            {"idx": n, "name": str(n), "path": path, "type": kind}
+            for n, (path, kind) in enumerate(zip(paths, kinds, strict=False))
+        ],
     )
     modes = {f"pooling_mode_{mode}": mode.startswith(pooling) for mode in ("cls_token", "mean_tokens", "max_tokens")}
     write_json(folder / "1_Pooling" / "config.json", {"word_embedding_dimension": full["hidden_size"], **modes})
