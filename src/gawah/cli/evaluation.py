@@ -32,7 +32,7 @@ _WORSE = 1  # exit code
 @click.option("--work", type=click.Path(path_type=Path), help="Folder of the indexes; default: below the cache.")
 @click.option("--baseline", type=click.Path(path_type=Path), help="An earlier run: exit code 1 when this one is worse.")
 @click.option(
-    "--max-bluff", type=float, metavar="SHARE", help="Exit code 1 when more of what must be refused is answered."
+    "--max-bluff", type=click.FloatRange(0, 1), metavar="SHARE", help="Exit code 1 when more of what must be refused is answered."
 )
 @common_options
 @click.pass_context
