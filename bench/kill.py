@@ -24,6 +24,7 @@ from gawah.config import load_settings
 from gawah.errors import GawahError, NotFoundError
 from gawah.types import DocumentState
 
+PAUSE_S = 0.05  # between two looks of a reader, or the readers take the cores and the ingest never gets anywhere
 QUESTIONS = ("How does a reference borrow a value?", "panic", "what happens when the logger clock differs")
 
 
@@ -76,8 +77,9 @@ def read_on(store: Path, stop: Event, seen: dict[str, bool], counts: dict[str, i
             for document in inspect(app, QUESTIONS[n % len(QUESTIONS)] if n % 5 == 0 else None):
                 seen[document] = True
             n += 1
+            time.sleep(PAUSE_S)
         except NotFoundError:
-            time.sleep(0.01)  # the store is not made yet
+            time.sleep(PAUSE_S)  # the store is not made yet
         except (AssertionError, GawahError) as error:
             counts[f"fault {number}"] = 1
             print(f"reader {number}: {type(error).__name__}: {error}", flush=True)
