@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
+import os
 import random
 import shutil
 import signal
@@ -71,7 +72,8 @@ def read_on(store: Path, stop: Event, seen: dict[str, bool], counts: dict[str, i
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     n = 0
     app = None
-    while not stop.is_set():
+    parent = os.getppid()
+    while not stop.is_set() and os.getppid() == parent:
         try:
             app = app or open_store(store)
             for document in inspect(app, QUESTIONS[n % len(QUESTIONS)] if n % 5 == 0 else None):

@@ -6,7 +6,6 @@ import subprocess
 import sys
 
 import pytest
-
 from bench.kill import fingerprint, ingest_command, trial
 
 DOCUMENTS = ("welcome.md", "organisation/roster.md", "network/error-codes.md", "instruments/inventory.csv", "guides/volunteer-hi.md")
