@@ -13,7 +13,7 @@ from typing import Self
 from gawah.ask import Assistant, ask
 from gawah.chunk import Audit, audit, chunk_document, reference_chunks
 from gawah.config import Settings
-from gawah.errors import NotFoundError, UsageError
+from gawah.errors import ConfigurationError, NotFoundError
 from gawah.extract.registry import extractor_for
 from gawah.extract.sandbox import Limits, Sandbox
 from gawah.gate import reference_gate
@@ -30,7 +30,7 @@ from gawah.store.catalog import SqliteCatalog
 from gawah.store.lock import writer_lock
 from gawah.text import analyze, identifier_terms
 from gawah.types import Chunk, DocumentRecord, Filter, Outcome
-from gawah.upkeep import Check, examine, remove, tidy
+from gawah.upkeep import Check, Removed, examine, purge, remove, tidy
 from gawah.verify import CitationCheck, SourceReader, verify_answer
 
 _MEGABYTE = 1_000_000
@@ -114,9 +114,9 @@ class Application:
 
     # --- what people do
 
-    def plan(self, root: Path, collection: str | None = None) -> Plan:
-        """What an ingest of the folder would do; writes nothing."""
-        return plan_folder(self.intake, root, collection or self.settings.collection)
+    def plan(self, root: Path, collection: str | None = None, *, exclude: Sequence[str] = ()) -> Plan:
+        """What an ingest of the folder would do; writes nothing. `exclude` are patterns of names, like `*.png`."""
+        return plan_folder(self.intake, root, collection or self.settings.collection, exclude=exclude)
 
     def ingest(self, plan: Plan) -> Iterator[DocumentRecord]:
         """Does what was planned, then what an earlier, interrupted run left; yields each document as it ends."""
@@ -142,9 +142,15 @@ class Application:
             yield record
         tidy(self.catalog, self.index)
 
-    def remove(self, records: Sequence[DocumentRecord], *, purge: bool = False) -> int:
+    def remove(self, records: Sequence[DocumentRecord]) -> Removed:
+        """Removes documents; recorded answers keep their quotes."""
         with writer_lock(self.settings.store):
-            return remove(self.catalog, self.index, records, purge=purge)
+            return remove(self.catalog, self.index, records)
+
+    def purge(self, records: Sequence[DocumentRecord] = ()) -> Removed:
+        """Leaves no word of the documents, or of those removed before, in any file of the store."""
+        with writer_lock(self.settings.store):
+            return purge(self.catalog, self.index, records)
 
     def search(self, question: str, *, system: str = "", cutoff: int = 10, only: Filter | None = None) -> Retrieved:
         """The best passages, without a gate and without a generator."""
@@ -198,7 +204,7 @@ def build_generator(settings: Settings, embedder: Embedder) -> Generator:
     if settings.generator == "extractive":
         return ExtractiveGenerator(embedder)
     if not settings.openai_model:
-        raise UsageError("the openai generator needs a model name: set openai_model (GAWAH_OPENAI_MODEL)")
+        raise ConfigurationError("the openai generator needs a model name: set openai_model (GAWAH_OPENAI_MODEL)")
     return OpenAIGenerator(
         base_url=settings.openai_url,
         model=settings.openai_model,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gawah.dense import search_dense
-from gawah.errors import IndexLegError, StampMismatchError, UsageError
+from gawah.errors import IndexLegError, NotFoundError, StampMismatchError, UsageError
 from gawah.fuse import fuse
 from gawah.lexical import search_lexical
 from gawah.ports import Candidate, Embedder, Index, IndexView, QueryEmbedding, Reranker, Snapshot
@@ -70,7 +70,7 @@ def retrieve(
     watch = Stopwatch()
     with watch.stage("index"):
         view = retriever.index.view(snapshot)
-        admitted = snapshot.document_numbers(only) if only else None
+        admitted = _admitted(snapshot, only)
     with watch.stage("embed"):
         query = retriever.embedder.embed_query(question)
     depth = max(retriever.candidates, cutoff)
@@ -91,6 +91,17 @@ def retrieve(
     return Retrieved(
         system, passages, rankings, view.generation, view.epoch, tuple(degraded), notes, watch.times_ms
     )
+
+
+def _admitted(snapshot: Snapshot, only: Filter | None) -> NDArray[np.int64] | None:
+    """Numbers of the documents a filter admits; NotFoundError when it admits none, which is a slip more often than not."""
+    if not only:
+        return None
+    numbers = snapshot.document_numbers(only)
+    if not len(numbers):
+        asked = [*only.collections, *only.documents, *only.media_types]
+        raise NotFoundError(f"no document is of {', '.join(asked)}; `gawah ls` lists collections and names")
+    return numbers
 
 
 class Stopwatch:

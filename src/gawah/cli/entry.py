@@ -22,7 +22,7 @@ _INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="Settings file (or GAWAH_CONFIG).")
 @click.pass_context
 def group(context: click.Context, store: Path | None, config_file: Path | None) -> None:
-    r"""Answers from your documents that can be re-checked, and refusals where there is nothing to answer from.
+    """Answers from your documents that can be re-checked, and refusals where there is nothing to answer from.
 
     \b
     gawah ingest FOLDER          read a folder into the store
