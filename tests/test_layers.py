@@ -16,6 +16,7 @@ LAYERS = (
     ("eval",),
     ("config",),
     ("app",),
+    ("evaluate",),
     ("cli",),
     ("__main__",),
 )

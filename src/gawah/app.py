@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from gawah.ask import Assistant, ask
-from gawah.chunk import Audit, audit, chunk_document, reference_chunks
+from gawah.chunk import Audit, Chunking
 from gawah.config import Settings
 from gawah.errors import ConfigurationError, NotFoundError
 from gawah.extract.registry import extractor_for
@@ -41,7 +40,7 @@ _TIDY_EVERY_CHUNKS = 4096  # a long ingest seals now and then, so that readers k
 class Application:
     """gawah over one store. Use it as a context manager; parts are made when they are first needed.
 
-    `embedder` and `generator` take the place of those that the settings name. Raises NotFoundError when there is no
+    `embedder`, `generator` and `chunking` take the place of those that the settings name. Raises NotFoundError when there is no
     store and `create` is not given.
     """
 
@@ -52,10 +51,12 @@ class Application:
         create: bool = False,
         embedder: Embedder | None = None,
         generator: Generator | None = None,
+        chunking: Chunking | None = None,
     ) -> None:
         self.settings = settings
         self._embedder = embedder
         self._generator = generator
+        self.chunking = chunking or Chunking(target=settings.target_chars)
         self.catalog = SqliteCatalog(settings.store, create=create)
         self._resources = contextlib.ExitStack()
         self._resources.callback(self.catalog.close)
@@ -108,7 +109,7 @@ class Application:
             embedder=self.embedder,
             extract=self.sandbox.extract,
             extractor_for=extractor_for,
-            target_chars=self.settings.target_chars,
+            chunking=self.chunking,
             max_file_bytes=self.settings.max_file_mb * _MEGABYTE,
         )
 
@@ -224,20 +225,10 @@ def chunk_file(
     source, data = read_source(found, settings.collection, file.name, settings.max_file_mb * _MEGABYTE)
     with Sandbox(limits_of(settings)) as sandbox:
         document = sandbox.extract(source, data)
-    target, window = settings.target_chars, embedder.stamp.window_tokens
-    if reference:
-        chunks = reference_chunks(
-            document, title or file.stem, strategy=strategy, target=target, count_tokens=embedder.count_tokens
-        )
-    else:
-        document = replace(document, title=title or document.title)
-        chunks = chunk_document(
-            document, count_tokens=embedder.count_tokens, window_tokens=window, strategy=strategy, target=target
-        )
-    judged = audit(
-        document, chunks, count_tokens=embedder.count_tokens, window_tokens=window, strategy=strategy, target=target
-    )
-    return chunks, judged
+    chunking = Chunking(strategy, "reference" if reference else "blocks", settings.target_chars)
+    count, window = embedder.count_tokens, embedder.stamp.window_tokens
+    chunks = chunking.chunks(document, count_tokens=count, window_tokens=window, title=title or "")
+    return chunks, chunking.audit(document, chunks, count_tokens=count, window_tokens=window)
 
 
 def limits_of(settings: Settings) -> Limits:

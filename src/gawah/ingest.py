@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from gawah.chunk import chunk_document, chunker_name
+from gawah.chunk import Chunking
 from gawah.embed import embed_missing, text_keys
 from gawah.errors import ConfigurationError, ExtractionError, GawahError, StoreError
 from gawah.fragment import locate_each
@@ -47,7 +47,7 @@ class Intake:
     embedder: Embedder
     extract: Callable[[SourceFile, bytes], Document]
     extractor_for: Callable[[str], str]
-    target_chars: int
+    chunking: Chunking
     max_file_bytes: int
 
 
@@ -162,7 +162,7 @@ def stamp_for(intake: Intake, media_type: str, *, fallback: str = "") -> Stamp:
     return Stamp(
         model=intake.embedder.stamp,
         pipeline=PIPELINE,
-        chunker=chunker_name(target=intake.target_chars),
+        chunker=intake.chunking.name,
         extractor=intake.extractor_for(media_type) or fallback,
     )
 
@@ -249,11 +249,10 @@ def _read(intake: Intake, job: Job) -> tuple[SourceFile, bytes]:
 
 
 def _chunks(intake: Intake, document: Document) -> tuple[IndexedChunk, ...]:
-    chunks = chunk_document(
+    chunks = intake.chunking.chunks(
         document,
         count_tokens=intake.embedder.count_tokens,
         window_tokens=intake.embedder.stamp.window_tokens,
-        target=intake.target_chars,
     )
     keys = text_keys([chunk.text for chunk in chunks])
     locators = locate_each(document.places, document.text, [chunk.span for chunk in chunks])
