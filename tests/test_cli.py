@@ -201,7 +201,7 @@ def test_new_weights_under_the_same_path_are_refused(gawah, folder, tmp_path):
 
 def test_help_names_every_command_and_settings_have_origins(gawah):
     text = gawah("--help").stdout
-    for command in ("ingest", "ls", "status", "rm", "retry", "search", "ask", "show", "verify", "chunk", "doctor", "config"):
+    for command in ("ingest", "ls", "status", "rm", "retry", "search", "ask", "show", "verify", "eval", "chunk", "doctor", "config"):
         assert f"  {command} " in text
     origins = json.loads(gawah("config", "show", "--json", env={"GAWAH_PASSAGES": "3"}).stdout)
     assert origins["passages"] == {"value": 3, "origin": "GAWAH_PASSAGES"}

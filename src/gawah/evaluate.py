@@ -38,7 +38,7 @@ class Workshop:
         """Where the index of a corpus under a chunking is, or will be."""
         corpus = sha256_text(str(collection.corpus_dir.resolve()))[:_HASH_CHARS]
         model = self.embedder.stamp.sha256[:_MODEL_CHARS]
-        return self.work / f"{collection.name}-{corpus}" / f"{chunking.name.replace('/', '.')}-{model}"
+        return self.work / f"{collection.corpus_dir.resolve().parent.name}-{corpus}" / f"{chunking.name.replace('/', '.')}-{model}"
 
 
 def workshop(settings: Settings, work: Path | None = None) -> Workshop:
