@@ -74,13 +74,19 @@ def evaluate(
 
 
 def _ingest(app: Application, collection: Collection, progress: Progress | None) -> None:
-    """Brings the index to the state of the corpus: what is new or changed goes in, what is gone goes out."""
+    """Brings the index to the state of the corpus: what is new or changed goes in, what is not in it goes out.
+
+    The folder's real path is used: reached by a link, its files would count as other documents of the same words.
+    """
+    root = collection.corpus_dir.resolve()
     try:
-        plan = app.plan(collection.corpus_dir)
+        plan = app.plan(root)
     except NotFoundError as error:
         raise CollectionError(f"the corpus of {collection.name}: {error}") from error
+    inside = root.as_uri().rstrip("/") + "/"
+    if gone := [*plan.vanished, *(record for record in app.documents() if not record.uri.startswith(inside))]:
+        app.remove(gone)
+        plan = app.plan(root)  # a name that was taken is free now
     for record in app.ingest(plan):
         if progress:
             progress(record)
-    if plan.vanished:
-        app.remove(plan.vanished)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from tests.eval.conftest import CORPUS, QUERIES
 
+from gawah.app import Application
 from gawah.chunk import Chunking
 from gawah.errors import ModelError, UsageError
 from gawah.eval import CollectionError, load_collection, successes
@@ -78,6 +79,24 @@ def test_a_file_that_left_the_corpus_leaves_the_index(make_shop, write_set):
     assert evaluate(shop, load_collection(folder), cite=False).n_documents == 3
     (folder / "corpus" / "old.md").unlink()
     assert evaluate(shop, load_collection(folder), cite=False).n_documents == 2
+
+
+def test_a_corpus_reached_by_a_link_is_the_same_corpus(make_shop, write_set, tmp_path):
+    shop, folder = make_shop(), write_set()
+    (tmp_path / "link").symlink_to(folder)
+    for path in (folder, tmp_path / "link", folder):
+        assert evaluate(shop, load_collection(path), cite=False).n_documents == 2
+
+
+def test_documents_from_elsewhere_leave_the_index(make_shop, write_set, tmp_path):
+    shop, found = make_shop(), load_collection(write_set())
+    evaluate(shop, found, cite=False)
+    settings = shop.settings.model_copy(update={"store": shop.folder(found, Chunking())})
+    (tmp_path / "stray").mkdir()
+    (tmp_path / "stray" / "fees.md").write_text(CORPUS["fees.md"])
+    with Application(settings, embedder=shop.embedder) as app:
+        assert [record.state.value for record in app.ingest(app.plan(tmp_path / "stray"))] == ["ready"]
+    assert evaluate(shop, found, cite=False).n_documents == 2
 
 
 def test_systems_can_be_chosen_and_stand_in_their_fixed_order(make_shop, little):
