@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -15,10 +15,18 @@ from gawah.config import Settings
 from gawah.errors import ConfigurationError, NotFoundError
 from gawah.extract.registry import extractor_for
 from gawah.extract.sandbox import Limits, Sandbox
-from gawah.gate import reference_gate
+from gawah.gate import (
+    CalibratedGate,
+    CalibrationStamp,
+    Gate,
+    ReferenceGate,
+    differences,
+    load_calibration,
+    packaged_calibration,
+)
 from gawah.generate import ExtractiveGenerator, OpenAIGenerator
 from gawah.index.local import LocalIndex
-from gawah.ingest import Intake, Plan, plan_folder, run_jobs, run_plan, stale_parts
+from gawah.ingest import PIPELINE, Intake, Plan, plan_folder, run_jobs, run_plan, stale_parts
 from gawah.models.encoder import load_encoder
 from gawah.ports import Embedder, Generator
 from gawah.rerank import LateInteraction
@@ -98,9 +106,21 @@ class Application:
 
     @cached_property
     def assistant(self) -> Assistant:
-        gate = partial(reference_gate, threshold=self.settings.gate_threshold, at_most=self.settings.passages)
+        gate, notes = build_gate(self.settings, self.gate_stamp)
         generator = self._generator or build_generator(self.settings, self.embedder)
-        return Assistant(self.catalog, self.retriever, gate, generator)
+        return Assistant(self.catalog, self.retriever, gate, generator, notes)
+
+    @property
+    def gate_stamp(self) -> CalibrationStamp:
+        """What a calibration must have been made under to hold here."""
+        model, reranker = self.embedder.stamp, self.retriever.reranker
+        return CalibrationStamp(
+            model_sha256=model.sha256,
+            token_format=model.token_format,
+            pipeline=PIPELINE,
+            chunker=self.chunking.name,
+            reranker=reranker.name if reranker else "none",
+        )
 
     @cached_property
     def intake(self) -> Intake:
@@ -199,6 +219,25 @@ def build_embedder(settings: Settings) -> Embedder:
         cache_directory=settings.cache,
         n_threads=settings.threads or None,
     )
+
+
+def build_gate(settings: Settings, stamp: CalibrationStamp) -> tuple[Gate, tuple[str, ...]]:
+    """The gate of the settings, and a note where it is not the one they ask for.
+
+    Raises ConfigurationError for a calibration that was named and does not hold here. Where only the one that ships does
+    not, the reference gate decides and every outcome says so.
+    """
+    reference = ReferenceGate(settings.gate_threshold, settings.passages)
+    if settings.gate == "reference":
+        return reference, ()
+    if settings.calibration is not None:
+        return CalibratedGate(load_calibration(settings.calibration, stamp), settings.passages), ()
+    calibration = packaged_calibration()
+    if differing := differences(calibration.stamp, stamp):
+        return reference, (
+            f"gated by cosine distance: no calibration holds for this {differing}; `gawah calibrate` makes one",
+        )
+    return CalibratedGate(calibration, settings.passages), ()
 
 
 def build_generator(settings: Settings, embedder: Embedder) -> Generator:

@@ -14,8 +14,8 @@ from gawah.compose import compose, number_sources, prompt_sha256
 from gawah.envelope import cited_documents, outcome_json
 from gawah.errors import StoreError
 from gawah.gate import Gate, refusal_message
-from gawah.ports import Catalog, Generator
-from gawah.retrieve import Retrieved, Retriever, Stopwatch, retrieve
+from gawah.ports import Catalog, Generator, Snapshot
+from gawah.retrieve import Retrieved, Retriever, Stopwatch, gather, retrieve
 from gawah.sources import found_file
 from gawah.types import Answer, Filter, GateDecision, Outcome, Provenance, Refusal
 
@@ -25,12 +25,26 @@ N_NEAREST = 4
 
 @dataclass(frozen=True, slots=True)
 class Assistant:
-    """What a question is answered with."""
+    """What a question is answered with. `notes` are said with every outcome: what is not as the settings have it, and why."""
 
     catalog: Catalog
     retriever: Retriever
     gate: Gate
     generator: Generator
+    notes: tuple[str, ...] = ()
+
+
+def judge(
+    retriever: Retriever, gate: Gate, snapshot: Snapshot, question: str, *, only: Filter | None = None
+) -> tuple[Retrieved, GateDecision]:
+    """What is found for a question, and whether it may be answered from it; raises what `retrieve` raises."""
+    retrieved = retrieve(
+        retriever, snapshot, question, system=retriever.best_system, cutoff=retriever.rerank_depth, only=only
+    )
+    watch = Stopwatch()
+    with watch.stage("gate"):
+        decision = gate(gather(retriever, snapshot, retrieved))
+    return replace(retrieved, times_ms={**retrieved.times_ms, **watch.times_ms}), decision
 
 
 def ask(assistant: Assistant, question: str, *, only: Filter | None = None) -> Outcome:
@@ -38,12 +52,8 @@ def ask(assistant: Assistant, question: str, *, only: Filter | None = None) -> O
 
     Raises GeneratorError or UnreachableError when the generator fails, and what `retrieve` raises.
     """
-    retriever = assistant.retriever
     with assistant.catalog.snapshot() as snapshot:
-        retrieved = retrieve(
-            retriever, snapshot, question, system=retriever.best_system, cutoff=retriever.rerank_depth, only=only
-        )
-        decision = assistant.gate(question, retrieved.passages)
+        retrieved, decision = judge(assistant.retriever, assistant.gate, snapshot, question, only=only)
         contexts = {p.chunk.id: snapshot.context(p.chunk.id, CONTEXT_CHARS) for p in decision.admitted}
     if decision.refuse_reason is not None:
         outcome: Outcome = _refusal(assistant, question, retrieved, decision)
@@ -129,7 +139,7 @@ def _provenance(
         n_prompt_chars=0,
         times_ms=times_ms,
         degraded=retrieved.degraded,
-        notes=retrieved.notes,
+        notes=(*assistant.notes, *retrieved.notes),
     )
 
 

@@ -186,6 +186,14 @@ class IndexView(Protocol):
         """How many live chunks hold each term."""
         ...
 
+    def sample(self, size: int) -> list[str]:
+        """The `size` live chunk ids that come first in order, or all there are.
+
+        Ids are hashes, so this is a random draw from the whole index that needs neither state nor seed, and that hardly
+        changes when documents come and go.
+        """
+        ...
+
 
 class Index(Protocol):
     """The derived search structure: it can be thrown away and built again from the catalog."""

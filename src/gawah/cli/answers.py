@@ -68,12 +68,14 @@ def search(
 
 @click.command()
 @click.argument("question")
+@click.option("--explain", is_flag=True, help="Print the gate's signals and what each adds to its score.")
 @filter_options
 @common_options
 @click.pass_context
 def ask(
     context: click.Context,
     question: str,
+    explain: bool,
     collections: tuple[str, ...],
     documents: tuple[str, ...],
     media_types: tuple[str, ...],
@@ -91,6 +93,8 @@ def ask(
         print_json(body)
     else:
         _print_outcome(body)
+        if explain:
+            _print_decision(body["gate"])
     return REFUSED if body["status"] == "refused" else 0
 
 
@@ -114,6 +118,20 @@ def _print_outcome(body: Mapping[str, Any]) -> None:
         for flag in body["flags"]:
             click.echo(f"flag {flag}: {FLAGS[flag]}", err=True)
     click.echo(f"answer {body['answer_id']}", err=True)
+
+
+def _print_decision(gate: Mapping[str, Any]) -> None:
+    """To stderr: the answer alone is data. A calibrated gate's score is the sum of what its signals add."""
+    score = "none" if gate["score"] is None else f"{gate['score']:.3f}"
+    click.echo(f"gate {gate['gate']}: score {score}, threshold {gate['threshold']:.3f}", err=True)
+    for name, value in gate["signals"].items():
+        if name.startswith("+"):
+            continue
+        added = gate["signals"].get(f"+{name}")
+        shown = "none" if value is None else f"{value:.3f}"
+        click.echo(f"  {name:20} {shown:>8}" + (f"  adds {added:+.3f}" if added is not None else ""), err=True)
+    if "+intercept" in gate["signals"]:
+        click.echo(f"  {'intercept':20} {'':8}  adds {gate['signals']['+intercept']:+.3f}", err=True)
 
 
 @click.command()
