@@ -1,24 +1,17 @@
-"""The reference gate over the two development sets, threshold by threshold: writes docs/gate.md.   python -m bench.sweep
+"""The reference gate over the development sets, threshold by threshold: its part of docs/gate.md (`bench.calibrate`).
 
 The passages are those the product would hand to its gate: block-aware chunks, both legs, fusion, reranking.
 """
 
 from __future__ import annotations
 
-import sys
-import tempfile
-from pathlib import Path
-
-from bench.corpora import ROOT, SHARED
 from gawah.app import Application
-from gawah.config import Settings, load_settings
-from gawah.eval.collection import Collection, load_collection
+from gawah.config import Settings
+from gawah.eval.collection import Collection
 from gawah.eval.stats import upper_bound
 from gawah.eval.sweep import GateCase, SweepPoint, case_of, separation, sweep, unanswerable_case
-from gawah.models.encoder import load_encoder
 from gawah.types import Estimate
 
-SETS = ("rustbook", "etcd")
 THRESHOLDS = tuple(round(0.40 + step / 40, 3) for step in range(17))
 DEPTH = 50
 
@@ -55,43 +48,24 @@ def table(points: tuple[SweepPoint, ...], chosen: float) -> str:
     return "\n".join(lines)
 
 
-def main() -> int:
-    if not SHARED.is_dir():
-        print(f"{SHARED} is not there: the development sets are needed", file=sys.stderr)
-        return 1
+def page(cases: dict[str, tuple[list[GateCase], list[GateCase]]]) -> str:
+    """The reference gate's part of docs/gate.md, from the cases of each set."""
     chosen = Settings.model_fields["gate_threshold"].default
-    encoder = load_encoder("all-MiniLM-L6-v2")
-    pooled: tuple[list[GateCase], list[GateCase]] = ([], [])
-    parts = []
-    for name in SETS:
-        collection = load_collection(SHARED / name)
-        with tempfile.TemporaryDirectory(prefix="gawah-sweep-") as folder:
-            settings = load_settings(environment={}, options={"store": Path(folder)}).settings
-            with Application(settings, create=True, embedder=encoder) as app:
-                list(app.ingest(app.plan(collection.corpus_dir)))
-                cases = cases_of(collection, app)
-        for all_cases, new in zip(pooled, cases, strict=True):
-            all_cases.extend(new)
-        parts.append((name, cases))
-    parts.append(("both sets pooled", pooled))
+    pooled = tuple([case for pair in cases.values() for case in pair[side]] for side in (0, 1))
     out = [HEAD.format(chosen=chosen)]
-    for name, (answerable, unanswerable) in parts:
+    for name, (answerable, unanswerable) in {**cases, "both sets pooled": pooled}.items():
         areas = separation(answerable, unanswerable)
         said = ", ".join(f"{kind} {area.area:.2f} [{area.low:.2f}, {area.high:.2f}]" for kind, area in areas.items())
-        out.append(f"\n## {name}\n\nArea under the curve of the best distance, answerable against not: {said}.\n")
+        out.append(f"\n### {name}\n\nArea under the curve of the best distance, answerable against not: {said}.\n")
         out.append(table(sweep(answerable, unanswerable, THRESHOLDS), chosen))
-    (ROOT / "docs").mkdir(exist_ok=True)
-    (ROOT / "docs" / "gate.md").write_text("\n".join(out) + "\n", encoding="utf-8")
-    print("\n".join(out))
-    return 0
+    return "\n".join(out)
 
 
-HEAD = """# The reference gate: its threshold, and what it costs
+HEAD = """
+## The reference gate, threshold by threshold
 
-`make sweep` writes this page. The gate refuses when no passage lies within a cosine distance; else it admits the first
-four that do. Two sets, rustbook and etcd: each has 32 answerable questions asked in two phrasings (own words of the
-documents, and a puzzled user's ticket), and 30 questions that must be refused: 21 near (the words are there, the answer
-is not) and 9 far. A *give-up* is an answerable question refused, a *bluff* an unanswerable one answered; *answered wrong*
+`gate = reference`. The gate refuses when no passage lies within a cosine distance; else it admits the first
+four that do. Here *answered wrong*
 is an answerable one whose admitted passages do not hold the answer whole. Brackets are Wilson 95 % intervals; *bluffs at
 most* is the one-sided 95 % upper bound of the bluff rate.
 
@@ -102,6 +76,3 @@ threshold on one distance parts them from questions that have an answer. Far que
 Urdu text this English encoder puts everything close together (distances of 0.1 to 0.3 whatever is asked), so there this
 gate refuses next to nothing. Set `gate_threshold` lower where a wrong answer costs more than a refusal."""
 
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,12 +1,13 @@
 """From a question to an answer with citations, or to a refusal: on a fake embedder and a scripted generator."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from gawah.envelope import outcome_json
-from gawah.errors import GeneratorError, IndexLegError, UsageError
-from gawah.gate import EMPTY_INDEX
+from gawah.errors import ConfigurationError, GeneratorError, IndexLegError, NotFoundError, UsageError
+from gawah.gate import EMPTY_INDEX, calibration_json, packaged_calibration
 from gawah.testing.generator import ScriptedGenerator
 from gawah.types import Filter, Refusal
 
@@ -98,10 +99,11 @@ def test_an_empty_store_refuses_with_a_reason_of_its_own(make_app):
     assert outcome.nearest == ()
 
 
-def test_a_filter_that_admits_nothing_refuses(make_app, folder):
+def test_a_filter_narrows_and_one_that_admits_nothing_is_an_error(make_app, folder):
     app = make_app()
     list(app.ingest(app.plan(folder(FILES))))
-    assert isinstance(app.ask("penalty", only=Filter(collections=("none",))), Refusal)
+    with pytest.raises(NotFoundError, match="no document is of none"):
+        app.ask("penalty", only=Filter(collections=("none",)))
     found = app.search("committee penalty arrays", only=Filter(documents=("a/first.md",)))
     assert {passage.document_name for passage in found.passages} == {"a/first.md"}
 
@@ -161,8 +163,6 @@ class _BrokenView:
 
 @pytest.mark.parametrize(("leg", "other"), [("bm25", "dense"), ("dense", "bm25")])
 def test_a_leg_that_fails_is_named_and_the_other_answers(make_app, folder, leg, other):
-    from dataclasses import replace
-
     from gawah.retrieve import retrieve
 
     app = make_app()
@@ -178,3 +178,41 @@ def test_a_leg_that_fails_is_named_and_the_other_answers(make_app, folder, leg, 
         both = replace(app.retriever, index=_BrokenLeg(app.index, ("bm25", "dense")))
         with pytest.raises(IndexLegError):
             retrieve(both, snapshot, "penalty", system="rrf", cutoff=5)
+
+
+def test_a_model_without_a_calibration_is_gated_by_distance_and_every_outcome_says_so(asked):
+    _, outcome = asked(["It is 4 percent a day [1]."])
+    assert outcome.decision.gate == outcome.provenance.gate == "reference"
+    (note,) = [line for line in outcome.provenance.notes if "calibration" in line]
+    assert "model" in note
+    _, outcome = asked(["It is 4 percent a day [1]."], gate="reference")
+    assert outcome.provenance.notes == ()
+
+
+def test_a_named_calibration_of_another_stamp_is_a_configuration_error(make_app, folder, tmp_path):
+    file = tmp_path / "gate.json"
+    file.write_text(json.dumps(calibration_json(packaged_calibration())), encoding="utf-8")
+    app = make_app(calibration=file)
+    list(app.ingest(app.plan(folder(FILES))))
+    with pytest.raises(ConfigurationError, match="model"):
+        app.ask("penalty")
+
+
+def test_a_calibration_made_for_this_store_is_used_and_shows_what_it_weighs(make_app, folder, tmp_path):
+    file = tmp_path / "gate.json"
+    first = make_app()
+    list(first.ingest(first.plan(folder(FILES))))
+    made = replace(packaged_calibration(), stamp=first.gate_stamp)
+    made = replace(made, vectors=replace(made.vectors, threshold=-50.0))
+    file.write_text(json.dumps(calibration_json(made)), encoding="utf-8")
+    outcome = make_app(calibration=file, generator=ScriptedGenerator(["It is 4 percent [1]."])).ask("late report penalty")
+    assert outcome.decision.gate == outcome.provenance.gate == "calibrated"
+    assert outcome.provenance.notes == ()
+    added = {name: value for name, value in outcome.decision.signals.items() if name.startswith("+")}
+    assert sum(added.values()) == pytest.approx(outcome.decision.score)
+    assert outcome.provenance.times_ms["gate"] >= 0
+    strict = replace(made, vectors=replace(made.vectors, threshold=50.0))
+    file.write_text(json.dumps(calibration_json(strict)), encoding="utf-8")
+    refused = make_app(calibration=file).ask("late report penalty")
+    assert isinstance(refused, Refusal)
+    assert "score" in refused.message

@@ -9,14 +9,14 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "gawah"
 LAYERS = (
     ("types", "errors"),
     ("ports", "text", "fragment", "fingerprint", "wire"),
-    ("store", "index", "models", "testing"),
+    ("store", "index", "models", "maxsim", "testing"),
     ("sources", "extract", "chunk", "embed", "lexical", "dense", "fuse", "rerank", "gate", "compose", "generate", "cite", "envelope"),
     ("retrieve",),
     ("ingest", "ask", "verify", "upkeep"),
     ("eval",),
     ("config",),
     ("app",),
-    ("evaluate",),
+    ("evaluate", "calibrate"),
     ("cli",),
     ("__main__",),
 )

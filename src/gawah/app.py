@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -12,13 +12,21 @@ from typing import Self
 from gawah.ask import Assistant, ask
 from gawah.chunk import Audit, Chunking
 from gawah.config import Settings
-from gawah.errors import NotFoundError, UsageError
+from gawah.errors import ConfigurationError, NotFoundError
 from gawah.extract.registry import extractor_for
 from gawah.extract.sandbox import Limits, Sandbox
-from gawah.gate import reference_gate
+from gawah.gate import (
+    CalibratedGate,
+    CalibrationStamp,
+    Gate,
+    ReferenceGate,
+    differences,
+    load_calibration,
+    packaged_calibration,
+)
 from gawah.generate import ExtractiveGenerator, OpenAIGenerator
 from gawah.index.local import LocalIndex
-from gawah.ingest import Intake, Plan, plan_folder, run_jobs, run_plan, stale_parts
+from gawah.ingest import PIPELINE, Intake, Plan, plan_folder, run_jobs, run_plan, stale_parts
 from gawah.models.encoder import load_encoder
 from gawah.ports import Embedder, Generator
 from gawah.rerank import LateInteraction
@@ -29,7 +37,7 @@ from gawah.store.catalog import SqliteCatalog
 from gawah.store.lock import writer_lock
 from gawah.text import analyze, identifier_terms
 from gawah.types import Chunk, DocumentRecord, Filter, Outcome
-from gawah.upkeep import Check, examine, remove, tidy
+from gawah.upkeep import Check, Removed, examine, purge, remove, tidy
 from gawah.verify import CitationCheck, SourceReader, verify_answer
 
 _MEGABYTE = 1_000_000
@@ -98,9 +106,21 @@ class Application:
 
     @cached_property
     def assistant(self) -> Assistant:
-        gate = partial(reference_gate, threshold=self.settings.gate_threshold, at_most=self.settings.passages)
+        gate, notes = build_gate(self.settings, self.gate_stamp)
         generator = self._generator or build_generator(self.settings, self.embedder)
-        return Assistant(self.catalog, self.retriever, gate, generator)
+        return Assistant(self.catalog, self.retriever, gate, generator, notes)
+
+    @property
+    def gate_stamp(self) -> CalibrationStamp:
+        """What a calibration must have been made under to hold here."""
+        model, reranker = self.embedder.stamp, self.retriever.reranker
+        return CalibrationStamp(
+            model_sha256=model.sha256,
+            token_format=model.token_format,
+            pipeline=PIPELINE,
+            chunker=self.chunking.name,
+            reranker=reranker.name if reranker else "none",
+        )
 
     @cached_property
     def intake(self) -> Intake:
@@ -115,9 +135,9 @@ class Application:
 
     # --- what people do
 
-    def plan(self, root: Path, collection: str | None = None) -> Plan:
-        """What an ingest of the folder would do; writes nothing."""
-        return plan_folder(self.intake, root, collection or self.settings.collection)
+    def plan(self, root: Path, collection: str | None = None, *, exclude: Sequence[str] = ()) -> Plan:
+        """What an ingest of the folder would do; writes nothing. `exclude` are patterns of names, like `*.png`."""
+        return plan_folder(self.intake, root, collection or self.settings.collection, exclude=exclude)
 
     def ingest(self, plan: Plan) -> Iterator[DocumentRecord]:
         """Does what was planned, then what an earlier, interrupted run left; yields each document as it ends."""
@@ -143,9 +163,15 @@ class Application:
             yield record
         tidy(self.catalog, self.index)
 
-    def remove(self, records: Sequence[DocumentRecord], *, purge: bool = False) -> int:
+    def remove(self, records: Sequence[DocumentRecord]) -> Removed:
+        """Removes documents; recorded answers keep their quotes."""
         with writer_lock(self.settings.store):
-            return remove(self.catalog, self.index, records, purge=purge)
+            return remove(self.catalog, self.index, records)
+
+    def purge(self, records: Sequence[DocumentRecord] = ()) -> Removed:
+        """Leaves no word of the documents, or of those removed before, in any file of the store."""
+        with writer_lock(self.settings.store):
+            return purge(self.catalog, self.index, records)
 
     def search(self, question: str, *, system: str = "", cutoff: int = 10, only: Filter | None = None) -> Retrieved:
         """The best passages, without a gate and without a generator."""
@@ -195,11 +221,30 @@ def build_embedder(settings: Settings) -> Embedder:
     )
 
 
+def build_gate(settings: Settings, stamp: CalibrationStamp) -> tuple[Gate, tuple[str, ...]]:
+    """The gate of the settings, and a note where it is not the one they ask for.
+
+    Raises ConfigurationError for a calibration that was named and does not hold here. Where only the one that ships does
+    not, the reference gate decides and every outcome says so.
+    """
+    reference = ReferenceGate(settings.gate_threshold, settings.passages)
+    if settings.gate == "reference":
+        return reference, ()
+    if settings.calibration is not None:
+        return CalibratedGate(load_calibration(settings.calibration, stamp), settings.passages), ()
+    calibration = packaged_calibration()
+    if differing := differences(calibration.stamp, stamp):
+        return reference, (
+            f"gated by cosine distance: no calibration holds for this {differing}; `gawah calibrate` makes one",
+        )
+    return CalibratedGate(calibration, settings.passages), ()
+
+
 def build_generator(settings: Settings, embedder: Embedder) -> Generator:
     if settings.generator == "extractive":
         return ExtractiveGenerator(embedder)
     if not settings.openai_model:
-        raise UsageError("the openai generator needs a model name: set openai_model (GAWAH_OPENAI_MODEL)")
+        raise ConfigurationError("the openai generator needs a model name: set openai_model (GAWAH_OPENAI_MODEL)")
     return OpenAIGenerator(
         base_url=settings.openai_url,
         model=settings.openai_model,

@@ -14,9 +14,10 @@ from gawah.compose import compose, number_sources, prompt_sha256
 from gawah.envelope import cited_documents, outcome_json
 from gawah.errors import StoreError
 from gawah.gate import Gate, refusal_message
-from gawah.ports import Catalog, Generator
-from gawah.retrieve import Retrieved, Retriever, Stopwatch, retrieve
-from gawah.types import Answer, Filter, GateDecision, Outcome, Passage, Provenance, Refusal
+from gawah.ports import Catalog, Generator, Snapshot
+from gawah.retrieve import Retrieved, Retriever, Stopwatch, gather, retrieve
+from gawah.sources import found_file
+from gawah.types import Answer, Filter, GateDecision, Outcome, Provenance, Refusal
 
 CONTEXT_CHARS = 32  # enough words around a quote to find it again when its offsets have moved
 N_NEAREST = 4
@@ -24,12 +25,26 @@ N_NEAREST = 4
 
 @dataclass(frozen=True, slots=True)
 class Assistant:
-    """What a question is answered with."""
+    """What a question is answered with. `notes` are said with every outcome: what is not as the settings have it, and why."""
 
     catalog: Catalog
     retriever: Retriever
     gate: Gate
     generator: Generator
+    notes: tuple[str, ...] = ()
+
+
+def judge(
+    retriever: Retriever, gate: Gate, snapshot: Snapshot, question: str, *, only: Filter | None = None
+) -> tuple[Retrieved, GateDecision]:
+    """What is found for a question, and whether it may be answered from it; raises what `retrieve` raises."""
+    retrieved = retrieve(
+        retriever, snapshot, question, system=retriever.best_system, cutoff=retriever.rerank_depth, only=only
+    )
+    watch = Stopwatch()
+    with watch.stage("gate"):
+        decision = gate(gather(retriever, snapshot, retrieved))
+    return replace(retrieved, times_ms={**retrieved.times_ms, **watch.times_ms}), decision
 
 
 def ask(assistant: Assistant, question: str, *, only: Filter | None = None) -> Outcome:
@@ -37,12 +52,8 @@ def ask(assistant: Assistant, question: str, *, only: Filter | None = None) -> O
 
     Raises GeneratorError or UnreachableError when the generator fails, and what `retrieve` raises.
     """
-    retriever = assistant.retriever
     with assistant.catalog.snapshot() as snapshot:
-        retrieved = retrieve(
-            retriever, snapshot, question, system=retriever.best_system, cutoff=retriever.rerank_depth, only=only
-        )
-        decision = assistant.gate(question, retrieved.passages)
+        retrieved, decision = judge(assistant.retriever, assistant.gate, snapshot, question, only=only)
         contexts = {p.chunk.id: snapshot.context(p.chunk.id, CONTEXT_CHARS) for p in decision.admitted}
     if decision.refuse_reason is not None:
         outcome: Outcome = _refusal(assistant, question, retrieved, decision)
@@ -79,9 +90,11 @@ def _answer(
         resolved = resolve(
             assistant.generator.generate(prompt), sources, context=lambda passage: contexts[passage.chunk.id]
         )
+    cited = {citation.marker for citation in resolved.citations}
     flags = tuple(
         name
         for name, raised in (
+            ("source_missing", any(source.number in cited and _is_gone(source.passage.uri) for source in sources)),
             ("no_citation", not resolved.citations),
             ("unknown_markers", bool(resolved.unknown_markers)),
             ("uncited_claims", any(claim.status == "uncited" for claim in resolved.claims)),
@@ -126,14 +139,16 @@ def _provenance(
         n_prompt_chars=0,
         times_ms=times_ms,
         degraded=retrieved.degraded,
-        notes=retrieved.notes,
+        notes=(*assistant.notes, *retrieved.notes),
     )
 
 
 def _recorded(assistant: Assistant, outcome: Outcome) -> Outcome:
     """Appends to the log; an answer that cannot be recorded is still given, and says so."""
     body = outcome_json(outcome)
-    carried = set(cited_documents(body)) | _admitted_documents(outcome.decision.admitted)
+    carried = set(cited_documents(body))
+    if not assistant.generator.quotes_only:
+        carried |= {passage.chunk.document_id for passage in outcome.decision.admitted}  # what it read, it may have used
     try:
         assistant.catalog.append_answer(outcome.id, str(body["status"]), body, sorted(carried))
     except StoreError as error:
@@ -142,9 +157,9 @@ def _recorded(assistant: Assistant, outcome: Outcome) -> Outcome:
     return outcome
 
 
-def _admitted_documents(passages: tuple[Passage, ...]) -> set[str]:
-    """An uncited passage may have left its words in the answer's text."""
-    return {passage.chunk.document_id for passage in passages}
+def _is_gone(uri: str) -> bool:
+    """Whether the original is a file that is not there any more: the quote stands, but nobody can look it up."""
+    return uri.startswith("file:") and found_file(uri) is None
 
 
 def _new_id() -> str:

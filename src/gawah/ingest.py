@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from gawah.chunk import Chunking
@@ -70,10 +71,14 @@ class Plan:
     vanished: tuple[DocumentRecord, ...]
     refused: tuple[RefusedFile, ...]
     n_hidden: int
+    n_excluded: int = 0
 
 
-def plan_folder(intake: Intake, root: Path, collection: str) -> Plan:
-    """Compares a folder, or one file, with the catalog, by content hash; reads every file and writes nothing."""
+def plan_folder(intake: Intake, root: Path, collection: str, *, exclude: Sequence[str] = ()) -> Plan:
+    """Compares a folder, or one file, with the catalog, by content hash; reads every file and writes nothing.
+
+    Files whose name, or its last part, fits a pattern of `exclude` (as in the shell) are left out and counted.
+    """
     discovery = discover(root, collection)
     with intake.catalog.snapshot() as snapshot:
         known = [record for record in snapshot.documents() if record.collection == collection]
@@ -83,9 +88,13 @@ def plan_folder(intake: Intake, root: Path, collection: str) -> Plan:
     kept: dict[bool, list[DocumentRecord]] = {True: [], False: []}
     seen: set[str] = set()
     refused = list(discovery.refused)
+    n_excluded = 0
     for found in discovery.files:
         uri = found.path.absolute().as_uri()
         seen.add(uri)
+        if _is_excluded(found.name, exclude):
+            n_excluded += 1
+            continue
         record = by_uri.get(uri)
         why = _why(intake, found, record)
         if record is not None and not why:
@@ -107,10 +116,15 @@ def plan_folder(intake: Intake, root: Path, collection: str) -> Plan:
         tuple(record for record in vanished if record.name not in taken_over),
         tuple(refused),
         discovery.n_hidden,
+        n_excluded,
     )
 
 
 _NAME_TAKEN = "two other documents of this collection have its name; ingest it with another --collection"
+
+
+def _is_excluded(name: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(name, p) or fnmatchcase(name.rsplit("/", 1)[-1], p) for p in patterns)
 
 
 def _why(intake: Intake, found: FoundFile, record: DocumentRecord | None) -> str:

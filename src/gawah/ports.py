@@ -186,6 +186,14 @@ class IndexView(Protocol):
         """How many live chunks hold each term."""
         ...
 
+    def sample(self, size: int) -> list[str]:
+        """The `size` live chunk ids that come first in order, or all there are.
+
+        Ids are hashes, so this is a random draw from the whole index that needs neither state nor seed, and that hardly
+        changes when documents come and go.
+        """
+        ...
+
 
 class Index(Protocol):
     """The derived search structure: it can be thrown away and built again from the catalog."""
@@ -220,6 +228,11 @@ class Generator(Protocol):
 
     @property
     def name(self) -> str: ...
+
+    @property
+    def quotes_only(self) -> bool:
+        """Whether every word it writes is a quote with its marker: then an answer carries words of what it cites only."""
+        ...
 
     def generate(self, prompt: Prompt) -> Iterator[DraftPart]:
         """Raises GeneratorError or UnreachableError, also half-way."""
@@ -322,8 +335,8 @@ class Catalog(Protocol):
 
     def load_answers(self) -> list[AnswerRecord]: ...
 
-    def redact_answers(self) -> int:
-        """Empties every outcome that carries words of a document which is no longer here; returns how many."""
+    def redact_answers(self, document_ids: Iterable[str] | None = None) -> int:
+        """Empties every outcome that carries words of these documents, or of any that was removed; returns how many."""
         ...
 
     def drop_abandoned_embeddings(self) -> int: ...

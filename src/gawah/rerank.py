@@ -1,7 +1,6 @@
 """A shortlist to a better order: late interaction over stored token codes (MaxSim; Khattab and Zaharia, "ColBERT", 2020).
 
-Every query token looks for its best match among a chunk's tokens; rare words weigh more. Scores are the same to the bit
-on every machine: query components are rounded to integers small enough that float32 sums of them are exact.
+Every query token looks for its best match among a chunk's tokens (`maxsim`); rare words weigh more.
 """
 
 from __future__ import annotations
@@ -12,10 +11,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from gawah.maxsim import best_matches
 from gawah.ports import Candidate, QueryEmbedding, TokenCodes
 from gawah.types import Hit, Ranking
-
-_EXACT_BELOW = 2.0**24  # float32 holds every integer up to here
 
 
 class LateInteraction:
@@ -63,18 +61,14 @@ def maxsim_of_each(
     query_vectors: [n_tokens, dimensions], unit rows; b are a token's unpacked sign bits. 0 for a text without tokens,
     and for every text when no query token weighs anything. Memory: 4 bytes a dimension of all texts' tokens together.
     """
-    total_weight = math.fsum(weights)
     if len(weights) != len(query_vectors):
         raise ValueError(f"{len(weights)} weights for {len(query_vectors)} query tokens")
-    filled = [at for at, code in enumerate(codes) if len(code.scales)]
+    total_weight = math.fsum(weights)
     scores = np.zeros(len(codes))
-    if filled and total_weight > 0:
-        signs = np.concatenate([codes[at].signs for at in filled])
-        scales = np.concatenate([codes[at].scales for at in filled]).astype(np.float64)
-        starts = np.cumsum([0, *(len(codes[at].scales) for at in filled[:-1])])
-        best = np.maximum.reduceat(_similarities(query_vectors, signs) * scales[:, None], starts, axis=0)
+    if total_weight > 0:
+        best = best_matches(query_vectors, codes)
         for weight, matches in zip(weights, best.T, strict=True):  # one after the other: a fixed order of additions
-            scores[filled] += weight / total_weight * matches
+            scores += weight / total_weight * matches
     return [float(score) for score in scores]
 
 
@@ -100,21 +94,3 @@ def reorder(ranking: Ranking, scores: Sequence[float], system: str) -> Ranking:
 
 def _weight(n_holding: int, n_chunks: int) -> float:
     return math.log1p((max(n_chunks, n_holding) - n_holding + 0.5) / (n_holding + 0.5))
-
-
-def _similarities(query_vectors: NDArray[np.float32], signs: NDArray[np.uint8]) -> NDArray[np.float64]:
-    """2 (q . b) - sum q of every text token with every query token: float64 [n text tokens, n query tokens].
-
-    Query components become integers at a power of two per token, as large as leaves every partial sum of them exact in
-    float32, so the order of additions does not matter. Rounding moves a score by some 1e-6, by 3e-5 at the very worst
-    (384 dimensions); a float32 sum of the components as they are would differ by as much from one BLAS to the next.
-    """
-    dimensions = query_vectors.shape[1]
-    exact = query_vectors.astype(np.float64)
-    room = _EXACT_BELOW - dimensions  # each component may be rounded away from zero
-    size = np.maximum(np.abs(exact).sum(axis=1), np.finfo(np.float32).tiny)
-    factors = np.exp2(np.floor(np.log2(room / size)))
-    integers = np.rint(exact * factors[:, None])
-    bits = np.unpackbits(signs, axis=1, count=dimensions).astype(np.float32)
-    sums = (bits @ integers.astype(np.float32).T).astype(np.float64)
-    return np.asarray((2 * sums - integers.sum(axis=1)) / factors, np.float64)

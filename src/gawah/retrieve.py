@@ -1,4 +1,4 @@
-"""A question to ranked passages: both legs, fusion, reranking, over one snapshot of the catalog."""
+"""A question to ranked passages, and to the evidence that a gate decides over: all of one snapshot of the catalog."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gawah.dense import search_dense
-from gawah.errors import IndexLegError, StampMismatchError, UsageError
+from gawah.errors import IndexLegError, NotFoundError, StampMismatchError, UsageError
 from gawah.fuse import fuse
+from gawah.gate import N_BACKGROUND, N_COMPARED, Evidence
+from gawah.index.bm25 import best_possible, idf
 from gawah.lexical import search_lexical
 from gawah.ports import Candidate, Embedder, Index, IndexView, QueryEmbedding, Reranker, Snapshot
 from gawah.rerank import token_weights
-from gawah.text import analyze, query_terms
+from gawah.text import NAMESPACE, analyze, query_terms
 from gawah.types import Filter, Hit, Passage, Ranking
 
 SYSTEMS = ("dense", "bm25", "rrf", "rerank")
@@ -45,9 +47,11 @@ class Retrieved:
     """What a search found: passages in the final order, and every system's ranking that led to it.
 
     `degraded` names each part that failed and whose work is missing from the order; `notes` say which parts were left
-    out on purpose, and why.
+    out on purpose, and why. `query` is the question as the encoder reads it.
     """
 
+    question: str
+    query: QueryEmbedding
     system: str
     passages: tuple[Passage, ...]
     rankings: Mapping[str, Ranking]
@@ -70,7 +74,7 @@ def retrieve(
     watch = Stopwatch()
     with watch.stage("index"):
         view = retriever.index.view(snapshot)
-        admitted = snapshot.document_numbers(only) if only else None
+        admitted = _admitted(snapshot, only)
     with watch.stage("embed"):
         query = retriever.embedder.embed_query(question)
     depth = max(retriever.candidates, cutoff)
@@ -89,8 +93,49 @@ def retrieve(
     degraded += getattr(view, "degraded", ())
     notes = (BY_WORDS,) if by_words else ()
     return Retrieved(
-        system, passages, rankings, view.generation, view.epoch, tuple(degraded), notes, watch.times_ms
+        question, query, system, passages, rankings, view.generation, view.epoch, tuple(degraded), notes, watch.times_ms
     )
+
+
+def gather(retriever: Retriever, snapshot: Snapshot, retrieved: Retrieved) -> Evidence:
+    """What a gate needs to decide over what was retrieved, from the same snapshot.
+
+    The background is drawn from the whole index, whatever a filter admitted: it says what is found by chance.
+    """
+    view = retriever.index.view(snapshot)
+    question, query = retrieved.question, retrieved.query
+    compared = [passage.chunk.id for passage in retrieved.passages[:N_COMPARED]]
+    others = [chunk_id for chunk_id in view.sample(N_BACKGROUND + N_COMPARED) if chunk_id not in set(compared)]
+    terms = query_terms(question)
+    held_by = dict(zip(terms, view.document_frequency(terms), strict=True))
+    lexical = retrieved.rankings.get("bm25")
+    return Evidence(
+        question=question,
+        passages=retrieved.passages,
+        query=query,
+        weights=tuple(token_weights(query.words, view.document_frequency, view.n_chunks, analyze=analyze)),
+        tokens=tuple(view.tokens(compared)),
+        background=tuple(view.tokens(others[:N_BACKGROUND])),
+        term_weights={
+            term: idf(view.n_chunks, min(max(1, n), view.n_chunks))
+            for term, n in held_by.items()
+            if not term.startswith(NAMESPACE)
+        },
+        bm25_best=lexical.hits[0].score if lexical and lexical.hits else 0.0,
+        bm25_attainable=sum(best_possible(view.n_chunks, held_by[term]) for term in terms),
+        readable=retriever.embedder.coverage(question) >= COVERED_ABOVE,
+    )
+
+
+def _admitted(snapshot: Snapshot, only: Filter | None) -> NDArray[np.int64] | None:
+    """Numbers of the documents a filter admits; NotFoundError when it admits none, which is a slip more often than not."""
+    if not only:
+        return None
+    numbers = snapshot.document_numbers(only)
+    if not len(numbers):
+        asked = [*only.collections, *only.documents, *only.media_types]
+        raise NotFoundError(f"no document is of {', '.join(asked)}; `gawah ls` lists collections and names")
+    return numbers
 
 
 class Stopwatch:

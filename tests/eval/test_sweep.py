@@ -73,7 +73,7 @@ def test_the_sweep_decides_as_the_gate_does(cases, thresholds):
         n_right = n_given_up = 0
         for one in cases:
             passages = [passage(d, chunk_id="right" if ok else "wrong") for d, ok in one.passages]
-            decision = reference_gate("?", passages, threshold=threshold)
+            decision = reference_gate(passages, threshold=threshold)
             n_given_up += decision.refuse_reason is not None
             n_right += any(p.chunk.id == "right" for p in decision.admitted)
         assert (successes(point.right["all"]), successes(point.give_ups["all"])) == (n_right, n_given_up)

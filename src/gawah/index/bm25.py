@@ -19,6 +19,11 @@ def idf(n_chunks: int, n_holding: int) -> float:
     return math.log1p((n_chunks - n_holding + 0.5) / (n_holding + 0.5))
 
 
+def best_possible(n_chunks: int, n_holding: int) -> float:
+    """What a term adds to a score at the very most, however often a chunk holds it: idf (k1 + 1)."""
+    return idf(n_chunks, n_holding) * (K1 + 1)
+
+
 def length_norms(lengths: NDArray[np.int32], mean_length: float) -> NDArray[np.float64]:
     """k1 (1 - b + b * length / mean) of each chunk: the count at which a term has half its full weight."""
     relative = lengths / mean_length if mean_length > 0 else np.zeros(len(lengths))

@@ -124,6 +124,16 @@ class LocalView:
         """How many live chunks hold each term."""
         return [self._n_holding([part.postings(encode(term)) for part in self._parts]) for term in terms]
 
+    def sample(self, size: int) -> list[str]:
+        """The first `size` live chunk ids in order: a draw at random, for ids are hashes."""
+        firsts: list[bytes] = []
+        for portion in self._portions:
+            order = portion.part.id_order
+            if portion.live is not None:
+                order = order[portion.live[order]]
+            firsts += portion.part.chunk_ids[order[: max(0, size)]].tolist()
+        return [chunk_id.decode() for chunk_id in sorted(firsts)[: max(0, size)]]
+
     def fingerprint(self) -> str:
         """SHA-256 over (chunk id, vector, token codes) of the live chunks by id: the same in any layout of segments."""
         return self._fingerprint

@@ -158,6 +158,9 @@ class FakeIndexView:
     def document_frequency(self, terms: Sequence[str]) -> list[int]:
         return [sum(term in counted or term in extra for counted, extra in self._analyzed) for term in terms]
 
+    def sample(self, size: int) -> list[str]:
+        return sorted(row.chunk_id for row in self._rows)[: max(0, size)]
+
     def _admitted(self, only: NDArray[np.int64] | None) -> list[IndexRow]:
         return [row for row in self._rows if only is None or row.document_no in only.tolist()]
 
@@ -198,6 +201,7 @@ def assert_same_answers(
     assert_same_hits(view.dense(vector, cutoff, only), near, cutoff)
     assert_same_hits(view.bm25(terms, cutoff, only), oracle.bm25(terms, everything, only), cutoff)
     assert view.document_frequency(terms) == oracle.document_frequency(terms)
+    assert [view.sample(size) for size in (-1, 0, 3, everything)] == [oracle.sample(n) for n in (-1, 0, 3, everything)]
     ids = [chunk_id for chunk_id, _ in near]
     assert view.cosine(vector, ids) == [dict(view.dense(vector, everything, only))[chunk_id] for chunk_id in ids]
     for ours, theirs in zip(view.tokens(ids), oracle.tokens(ids), strict=True):

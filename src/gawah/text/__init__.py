@@ -7,7 +7,7 @@ from gawah.text.boundaries import collapse_space, dominant_script, grapheme_floo
 from gawah.text.identifiers import NAMESPACE, identifier_terms
 from gawah.text.queries import STOP_WORDS, query_terms
 from gawah.text.sentences import sentences
-from gawah.text.terms import analyze, reference_terms
+from gawah.text.terms import analyze, fold, reference_terms
 
 __all__ = [
     "NAMESPACE",
@@ -15,6 +15,7 @@ __all__ = [
     "analyze",
     "collapse_space",
     "dominant_script",
+    "fold",
     "grapheme_floor",
     "identifier_terms",
     "lines_of",

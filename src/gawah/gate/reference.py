@@ -1,4 +1,4 @@
-"""Passages to a decision: may anything be answered from them? A number and a comparison, before any generator is called.
+"""Passages to a decision by one number and one comparison; and what a refusal of any gate says.
 
 The reference gate compares cosine distance with one threshold. It says nothing about whether a passage holds the answer,
 only that nothing nearer was found.
@@ -8,39 +8,37 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Protocol
+from dataclasses import dataclass
 
 from gawah.errors import UsageError
 from gawah.fragment import label, one_line
+from gawah.gate.evidence import AT_MOST, Evidence
 from gawah.types import GateDecision, Passage
 
 REFERENCE = "reference"
-AT_MOST = 4  # long contexts degrade: twenty passages may answer worse than four
 EMPTY_INDEX = "empty_index"  # nothing was retrieved at all: no documents, or a filter that admits none
 NOTHING_NEAR = "nothing_near"
 _LARGEST_DISTANCE = 2.0  # 1 - cos of opposite vectors
 _QUESTION_CHARS = 200
 
 
-class Gate(Protocol):
-    """Decides over the passages of one question, best first.
+@dataclass(frozen=True, slots=True)
+class ReferenceGate:
+    """`reference_gate` as a gate; it looks at nothing but the passages."""
 
-    `functools.partial(reference_gate, threshold=…)` is one. A gate that needs more than passages, such as the question's
-    token vectors, is built for each question with what it needs.
-    """
+    threshold: float
+    at_most: int = AT_MOST
 
-    def __call__(self, question: str, passages: Sequence[Passage]) -> GateDecision: ...
+    def __call__(self, evidence: Evidence) -> GateDecision:
+        return reference_gate(evidence.passages, threshold=self.threshold, at_most=self.at_most)
 
 
-def reference_gate(
-    question: str, passages: Sequence[Passage], *, threshold: float, at_most: int = AT_MOST
-) -> GateDecision:
+def reference_gate(passages: Sequence[Passage], *, threshold: float, at_most: int = AT_MOST) -> GateDecision:
     """Admits, in their order, the first `at_most` passages within the threshold of cosine distance; refuses without any.
 
     The score is the best distance, infinite when there is none; a distance that is not a number is never within.
     Raises UsageError for a threshold outside 0 to 2 or an `at_most` under 1.
     """
-    del question  # part of the protocol; distances already depend on it
     if not 0 <= threshold <= _LARGEST_DISTANCE:
         raise UsageError(f"a gate threshold of {threshold:g} is no cosine distance; choose one from 0 to 2")
     if at_most < 1:

@@ -1,0 +1,54 @@
+"""The calibrated gate: signals to a score, and a threshold that was chosen on questions that must be refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gawah.fragment import one_line
+from gawah.gate.calibration import Calibration, Fitted
+from gawah.gate.constraints import Demands
+from gawah.gate.evidence import AT_MOST, Evidence
+from gawah.gate.reference import EMPTY_INDEX
+from gawah.gate.signals import missing_from, signals_of
+from gawah.types import GateDecision
+
+CALIBRATED = "calibrated"
+CONTRIBUTION = "+"  # begins the name of what a signal adds to the score, beside the signal itself
+_WORDS_CHARS = 80
+
+
+@dataclass(frozen=True, slots=True)
+class CalibratedGate:
+    """Admits the first `at_most` passages when the score is over the threshold, none otherwise.
+
+    A question that the encoder cannot read is judged by the model of words alone. The decision's signals are all that
+    were seen and, with a "+" before the name, what each that counts adds to the score; the score is the sum of those.
+    """
+
+    calibration: Calibration
+    at_most: int = AT_MOST
+
+    def __call__(self, evidence: Evidence) -> GateDecision:
+        fitted = self.calibration.vectors if evidence.readable else self.calibration.words
+        lacking = missing_from(evidence)
+        signals = signals_of(evidence, lacking)
+        score = fitted.model.score(signals)
+        passes = bool(evidence.passages) and score > fitted.threshold  # false for NaN
+        parts = {"intercept": fitted.model.intercept, **fitted.model.contributions(signals)}
+        return GateDecision(
+            gate=CALIBRATED,
+            score=score,
+            threshold=fitted.threshold,
+            signals={**signals, **{f"{CONTRIBUTION}{name}": value for name, value in parts.items()}},
+            refuse_reason=None if passes else _reason(evidence, fitted, score, lacking),
+            admitted=evidence.passages[: self.at_most] if passes else (),
+        )
+
+
+def _reason(evidence: Evidence, fitted: Fitted, score: float, lacking: Demands) -> str:
+    if not evidence.passages:
+        return EMPTY_INDEX
+    reason = f"nothing that answers it: score {score:.2f}, not over {fitted.threshold:.2f}"
+    if lacking.words:
+        reason += f"; not in the passages: {one_line(', '.join(lacking.words), _WORDS_CHARS)}"
+    return reason
