@@ -37,7 +37,7 @@ from gawah.store.catalog import SqliteCatalog
 from gawah.store.lock import writer_lock
 from gawah.text import analyze, identifier_terms
 from gawah.types import Chunk, DocumentRecord, Filter, Outcome
-from gawah.upkeep import Check, Removed, examine, purge, remove, tidy
+from gawah.upkeep import Check, Removed, examine, finish_purge, purge, remove, tidy
 from gawah.verify import CitationCheck, SourceReader, verify_answer
 
 _MEGABYTE = 1_000_000
@@ -162,6 +162,7 @@ class Application:
                 n_new = 0
             yield record
         tidy(self.catalog, self.index)
+        finish_purge(self.catalog, self.index)
 
     def remove(self, records: Sequence[DocumentRecord]) -> Removed:
         """Removes documents; recorded answers keep their quotes."""

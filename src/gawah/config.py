@@ -17,6 +17,7 @@ from gawah.errors import ConfigurationError
 FILE_NAME = "gawah.toml"
 ENV_PREFIX = "GAWAH_"
 CONFIG_ENV = "GAWAH_CONFIG"  # the file itself is named by --config or this, so it is no setting
+DEBUG_ENV = "GAWAH_DEBUG"  # asks the command line for the whole story of an unforeseen error
 
 Count = Annotated[int, Field(ge=1)]
 
@@ -113,7 +114,7 @@ def _from_file(file: Path | None, environment: Mapping[str, str]) -> tuple[dict[
 def _from_environment(environment: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
     found, origin = {}, {}
     for name, value in sorted(environment.items()):
-        if name.startswith(ENV_PREFIX) and name != CONFIG_ENV:
+        if name.startswith(ENV_PREFIX) and name not in (CONFIG_ENV, DEBUG_ENV):
             key = name.removeprefix(ENV_PREFIX).lower()
             found[key], origin[key] = value, name
     return found, origin
