@@ -168,7 +168,7 @@ def test_opening_a_store_again_in_the_same_process_keeps_the_first_ones_locks(ca
 def test_an_emptied_file_is_not_taken_for_a_new_store(tmp_path):
     SqliteCatalog(tmp_path, create=True).close()
     (tmp_path / "catalog.sqlite").write_bytes(b"")
-    with pytest.raises(StoreCorruptError, match="is empty"):
+    with pytest.raises(NotFoundError, match="is empty"):
         SqliteCatalog(tmp_path)
 
 

@@ -59,7 +59,8 @@ def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
         with _os_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
     elif not create and not path.stat().st_size:
-        raise StoreCorruptError(f"{path} is empty; restore it from a backup or ingest into a new store")
+        # An ingest that makes the store is in its first moment, or something has emptied the file.
+        raise NotFoundError(f"no store at {path.parent} ({path.name} is empty); make one with: gawah ingest FOLDER")
     # The file is never opened but by SQLite: closing any other descriptor of it would drop this process's locks (POSIX),
     # and the next process to leave would take the write-ahead log for its own and delete it.
     with sqlite_errors(path):
