@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 LOCKED := --no-deps --require-hashes
 
-.PHONY: demo test check bench bench-kill calibrate lock clean help
+.PHONY: demo test check bench bench-kill calibrate experiment lock clean help
 
 help:
 	@echo "make demo        install, then ingest examples/, three cited answers, two refusals, one verification"
@@ -14,6 +14,7 @@ help:
 	@echo "make bench       one table of speeds and sizes (minutes)"
 	@echo "make bench-kill  kill -9 an ingest twenty times and compare fingerprints (minutes)"
 	@echo "make calibrate   the gate over the development sets; writes docs/gate.md and the calibration that ships"
+	@echo "make experiment  strategies A-F times systems over the development sets; writes docs/experiment.md (minutes)"
 	@echo "make lock        write the lock files anew (needs uv)"
 
 $(BIN)/python:
@@ -46,6 +47,9 @@ bench: $(VENV)/.develop
 
 calibrate: $(VENV)/.develop
 	$(BIN)/python -m bench.calibrate
+
+experiment: $(VENV)/.develop
+	$(BIN)/python -m bench.experiment
 
 bench-kill: $(VENV)/.develop
 	$(BIN)/python -m bench.kill

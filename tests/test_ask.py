@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from gawah.envelope import outcome_json
-from gawah.errors import ConfigurationError, GeneratorError, IndexLegError, UsageError
+from gawah.errors import ConfigurationError, GeneratorError, IndexLegError, NotFoundError, UsageError
 from gawah.gate import EMPTY_INDEX, calibration_json, packaged_calibration
 from gawah.testing.generator import ScriptedGenerator
 from gawah.types import Filter, Refusal
@@ -99,10 +99,11 @@ def test_an_empty_store_refuses_with_a_reason_of_its_own(make_app):
     assert outcome.nearest == ()
 
 
-def test_a_filter_that_admits_nothing_refuses(make_app, folder):
+def test_a_filter_narrows_and_one_that_admits_nothing_is_an_error(make_app, folder):
     app = make_app()
     list(app.ingest(app.plan(folder(FILES))))
-    assert isinstance(app.ask("penalty", only=Filter(collections=("none",))), Refusal)
+    with pytest.raises(NotFoundError, match="no document is of none"):
+        app.ask("penalty", only=Filter(collections=("none",)))
     found = app.search("committee penalty arrays", only=Filter(documents=("a/first.md",)))
     assert {passage.document_name for passage in found.passages} == {"a/first.md"}
 

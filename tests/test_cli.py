@@ -139,8 +139,9 @@ def test_an_edit_is_verified_as_moved_and_then_changed(filled, tmp_path):
         (("ask", "x", "--set", "passages=99"), 5, "passages"),
         (("ask", "x", "--set", "pasages=3"), 5, "did you mean passages"),
         (("ask", "x", "--set", "model=/no/such/model"), 5, "/no/such/model"),
-        (("ask", "x", "--set", "generator=openai"), 2, "openai_model"),
+        (("ask", "x", "--set", "generator=openai"), 5, "openai_model"),
         (("show", "nobody"), 1, "nobody"),
+        (("ask", "x", "--document", "nobody.md"), 1, "no document is of nobody.md"),
         (("rm", "nobody"), 1, "no document nobody"),
         (("verify", "a0"), 1, "no answer a0"),
         (("search", "x", "--system", "rerank", "--set", "rerank=none"), 2, "switched off"),
@@ -200,7 +201,7 @@ def test_new_weights_under_the_same_path_are_refused(gawah, folder, tmp_path):
 
 def test_help_names_every_command_and_settings_have_origins(gawah):
     text = gawah("--help").stdout
-    for command in ("ingest", "ls", "status", "rm", "retry", "search", "ask", "show", "verify", "chunk", "doctor", "config"):
+    for command in ("ingest", "ls", "status", "rm", "retry", "search", "ask", "show", "verify", "eval", "chunk", "doctor", "config"):
         assert f"  {command} " in text
     origins = json.loads(gawah("config", "show", "--json", env={"GAWAH_PASSAGES": "3"}).stdout)
     assert origins["passages"] == {"value": 3, "origin": "GAWAH_PASSAGES"}

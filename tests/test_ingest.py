@@ -292,7 +292,7 @@ def test_a_canary_is_in_no_file_of_the_store_after_a_purge(make_app, folder):
     root = folder({"secret.md": "# S\n\nThe word is ZX-CANARY-91 and no other.\n", **FILES})
     ingest(app, root)
     app.ask("what is the word ZX-CANARY-91")
-    app.remove([by_name(app)["secret.md"]], purge=True)
+    app.purge([by_name(app)["secret.md"]])
     app.close()
     files = [path for path in app.settings.store.rglob("*") if path.is_file()]
     assert files

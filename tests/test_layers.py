@@ -16,7 +16,7 @@ LAYERS = (
     ("eval",),
     ("config",),
     ("app",),
-    ("calibrate",),
+    ("calibrate", "evaluate"),
     ("cli",),
     ("__main__",),
 )

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from gawah.ask import Assistant, ask
-from gawah.chunk import Audit, audit, chunk_document, chunker_name, reference_chunks
+from gawah.chunk import Audit, Chunking
 from gawah.config import Settings
-from gawah.errors import NotFoundError, UsageError
+from gawah.errors import ConfigurationError, NotFoundError
 from gawah.extract.registry import extractor_for
 from gawah.extract.sandbox import Limits, Sandbox
 from gawah.gate import (
@@ -38,7 +37,7 @@ from gawah.store.catalog import SqliteCatalog
 from gawah.store.lock import writer_lock
 from gawah.text import analyze, identifier_terms
 from gawah.types import Chunk, DocumentRecord, Filter, Outcome
-from gawah.upkeep import Check, examine, remove, tidy
+from gawah.upkeep import Check, Removed, examine, purge, remove, tidy
 from gawah.verify import CitationCheck, SourceReader, verify_answer
 
 _MEGABYTE = 1_000_000
@@ -49,7 +48,7 @@ _TIDY_EVERY_CHUNKS = 4096  # a long ingest seals now and then, so that readers k
 class Application:
     """gawah over one store. Use it as a context manager; parts are made when they are first needed.
 
-    `embedder` and `generator` take the place of those that the settings name. Raises NotFoundError when there is no
+    `embedder`, `generator` and `chunking` take the place of those that the settings name. Raises NotFoundError when there is no
     store and `create` is not given.
     """
 
@@ -60,10 +59,12 @@ class Application:
         create: bool = False,
         embedder: Embedder | None = None,
         generator: Generator | None = None,
+        chunking: Chunking | None = None,
     ) -> None:
         self.settings = settings
         self._embedder = embedder
         self._generator = generator
+        self.chunking = chunking or Chunking(target=settings.target_chars)
         self.catalog = SqliteCatalog(settings.store, create=create)
         self._resources = contextlib.ExitStack()
         self._resources.callback(self.catalog.close)
@@ -117,7 +118,7 @@ class Application:
             model_sha256=model.sha256,
             token_format=model.token_format,
             pipeline=PIPELINE,
-            chunker=chunker_name(target=self.settings.target_chars),
+            chunker=self.chunking.name,
             reranker=reranker.name if reranker else "none",
         )
 
@@ -128,15 +129,15 @@ class Application:
             embedder=self.embedder,
             extract=self.sandbox.extract,
             extractor_for=extractor_for,
-            target_chars=self.settings.target_chars,
+            chunking=self.chunking,
             max_file_bytes=self.settings.max_file_mb * _MEGABYTE,
         )
 
     # --- what people do
 
-    def plan(self, root: Path, collection: str | None = None) -> Plan:
-        """What an ingest of the folder would do; writes nothing."""
-        return plan_folder(self.intake, root, collection or self.settings.collection)
+    def plan(self, root: Path, collection: str | None = None, *, exclude: Sequence[str] = ()) -> Plan:
+        """What an ingest of the folder would do; writes nothing. `exclude` are patterns of names, like `*.png`."""
+        return plan_folder(self.intake, root, collection or self.settings.collection, exclude=exclude)
 
     def ingest(self, plan: Plan) -> Iterator[DocumentRecord]:
         """Does what was planned, then what an earlier, interrupted run left; yields each document as it ends."""
@@ -162,9 +163,15 @@ class Application:
             yield record
         tidy(self.catalog, self.index)
 
-    def remove(self, records: Sequence[DocumentRecord], *, purge: bool = False) -> int:
+    def remove(self, records: Sequence[DocumentRecord]) -> Removed:
+        """Removes documents; recorded answers keep their quotes."""
         with writer_lock(self.settings.store):
-            return remove(self.catalog, self.index, records, purge=purge)
+            return remove(self.catalog, self.index, records)
+
+    def purge(self, records: Sequence[DocumentRecord] = ()) -> Removed:
+        """Leaves no word of the documents, or of those removed before, in any file of the store."""
+        with writer_lock(self.settings.store):
+            return purge(self.catalog, self.index, records)
 
     def search(self, question: str, *, system: str = "", cutoff: int = 10, only: Filter | None = None) -> Retrieved:
         """The best passages, without a gate and without a generator."""
@@ -237,7 +244,7 @@ def build_generator(settings: Settings, embedder: Embedder) -> Generator:
     if settings.generator == "extractive":
         return ExtractiveGenerator(embedder)
     if not settings.openai_model:
-        raise UsageError("the openai generator needs a model name: set openai_model (GAWAH_OPENAI_MODEL)")
+        raise ConfigurationError("the openai generator needs a model name: set openai_model (GAWAH_OPENAI_MODEL)")
     return OpenAIGenerator(
         base_url=settings.openai_url,
         model=settings.openai_model,
@@ -257,20 +264,10 @@ def chunk_file(
     source, data = read_source(found, settings.collection, file.name, settings.max_file_mb * _MEGABYTE)
     with Sandbox(limits_of(settings)) as sandbox:
         document = sandbox.extract(source, data)
-    target, window = settings.target_chars, embedder.stamp.window_tokens
-    if reference:
-        chunks = reference_chunks(
-            document, title or file.stem, strategy=strategy, target=target, count_tokens=embedder.count_tokens
-        )
-    else:
-        document = replace(document, title=title or document.title)
-        chunks = chunk_document(
-            document, count_tokens=embedder.count_tokens, window_tokens=window, strategy=strategy, target=target
-        )
-    judged = audit(
-        document, chunks, count_tokens=embedder.count_tokens, window_tokens=window, strategy=strategy, target=target
-    )
-    return chunks, judged
+    chunking = Chunking(strategy, "reference" if reference else "blocks", settings.target_chars)
+    count, window = embedder.count_tokens, embedder.stamp.window_tokens
+    chunks = chunking.chunks(document, count_tokens=count, window_tokens=window, title=title or "")
+    return chunks, chunking.audit(document, chunks, count_tokens=count, window_tokens=window)
 
 
 def limits_of(settings: Settings) -> Limits:

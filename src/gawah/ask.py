@@ -16,7 +16,8 @@ from gawah.errors import StoreError
 from gawah.gate import Gate, refusal_message
 from gawah.ports import Catalog, Generator, Snapshot
 from gawah.retrieve import Retrieved, Retriever, Stopwatch, gather, retrieve
-from gawah.types import Answer, Filter, GateDecision, Outcome, Passage, Provenance, Refusal
+from gawah.sources import found_file
+from gawah.types import Answer, Filter, GateDecision, Outcome, Provenance, Refusal
 
 CONTEXT_CHARS = 32  # enough words around a quote to find it again when its offsets have moved
 N_NEAREST = 4
@@ -89,9 +90,11 @@ def _answer(
         resolved = resolve(
             assistant.generator.generate(prompt), sources, context=lambda passage: contexts[passage.chunk.id]
         )
+    cited = {citation.marker for citation in resolved.citations}
     flags = tuple(
         name
         for name, raised in (
+            ("source_missing", any(source.number in cited and _is_gone(source.passage.uri) for source in sources)),
             ("no_citation", not resolved.citations),
             ("unknown_markers", bool(resolved.unknown_markers)),
             ("uncited_claims", any(claim.status == "uncited" for claim in resolved.claims)),
@@ -143,7 +146,9 @@ def _provenance(
 def _recorded(assistant: Assistant, outcome: Outcome) -> Outcome:
     """Appends to the log; an answer that cannot be recorded is still given, and says so."""
     body = outcome_json(outcome)
-    carried = set(cited_documents(body)) | _admitted_documents(outcome.decision.admitted)
+    carried = set(cited_documents(body))
+    if not assistant.generator.quotes_only:
+        carried |= {passage.chunk.document_id for passage in outcome.decision.admitted}  # what it read, it may have used
     try:
         assistant.catalog.append_answer(outcome.id, str(body["status"]), body, sorted(carried))
     except StoreError as error:
@@ -152,9 +157,9 @@ def _recorded(assistant: Assistant, outcome: Outcome) -> Outcome:
     return outcome
 
 
-def _admitted_documents(passages: tuple[Passage, ...]) -> set[str]:
-    """An uncited passage may have left its words in the answer's text."""
-    return {passage.chunk.document_id for passage in passages}
+def _is_gone(uri: str) -> bool:
+    """Whether the original is a file that is not there any more: the quote stands, but nobody can look it up."""
+    return uri.startswith("file:") and found_file(uri) is None
 
 
 def _new_id() -> str:

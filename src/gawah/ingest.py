@@ -11,9 +11,10 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
-from gawah.chunk import chunk_document, chunker_name
+from gawah.chunk import Chunking
 from gawah.embed import embed_missing, text_keys
 from gawah.errors import ConfigurationError, ExtractionError, GawahError, StoreError
 from gawah.fragment import locate_each
@@ -46,7 +47,7 @@ class Intake:
     embedder: Embedder
     extract: Callable[[SourceFile, bytes], Document]
     extractor_for: Callable[[str], str]
-    target_chars: int
+    chunking: Chunking
     max_file_bytes: int
 
 
@@ -70,10 +71,14 @@ class Plan:
     vanished: tuple[DocumentRecord, ...]
     refused: tuple[RefusedFile, ...]
     n_hidden: int
+    n_excluded: int = 0
 
 
-def plan_folder(intake: Intake, root: Path, collection: str) -> Plan:
-    """Compares a folder, or one file, with the catalog, by content hash; reads every file and writes nothing."""
+def plan_folder(intake: Intake, root: Path, collection: str, *, exclude: Sequence[str] = ()) -> Plan:
+    """Compares a folder, or one file, with the catalog, by content hash; reads every file and writes nothing.
+
+    Files whose name, or its last part, fits a pattern of `exclude` (as in the shell) are left out and counted.
+    """
     discovery = discover(root, collection)
     with intake.catalog.snapshot() as snapshot:
         known = [record for record in snapshot.documents() if record.collection == collection]
@@ -83,9 +88,13 @@ def plan_folder(intake: Intake, root: Path, collection: str) -> Plan:
     kept: dict[bool, list[DocumentRecord]] = {True: [], False: []}
     seen: set[str] = set()
     refused = list(discovery.refused)
+    n_excluded = 0
     for found in discovery.files:
         uri = found.path.absolute().as_uri()
         seen.add(uri)
+        if _is_excluded(found.name, exclude):
+            n_excluded += 1
+            continue
         record = by_uri.get(uri)
         why = _why(intake, found, record)
         if record is not None and not why:
@@ -107,10 +116,15 @@ def plan_folder(intake: Intake, root: Path, collection: str) -> Plan:
         tuple(record for record in vanished if record.name not in taken_over),
         tuple(refused),
         discovery.n_hidden,
+        n_excluded,
     )
 
 
 _NAME_TAKEN = "two other documents of this collection have its name; ingest it with another --collection"
+
+
+def _is_excluded(name: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(name, p) or fnmatchcase(name.rsplit("/", 1)[-1], p) for p in patterns)
 
 
 def _why(intake: Intake, found: FoundFile, record: DocumentRecord | None) -> str:
@@ -148,7 +162,7 @@ def stamp_for(intake: Intake, media_type: str, *, fallback: str = "") -> Stamp:
     return Stamp(
         model=intake.embedder.stamp,
         pipeline=PIPELINE,
-        chunker=chunker_name(target=intake.target_chars),
+        chunker=intake.chunking.name,
         extractor=intake.extractor_for(media_type) or fallback,
     )
 
@@ -235,11 +249,10 @@ def _read(intake: Intake, job: Job) -> tuple[SourceFile, bytes]:
 
 
 def _chunks(intake: Intake, document: Document) -> tuple[IndexedChunk, ...]:
-    chunks = chunk_document(
+    chunks = intake.chunking.chunks(
         document,
         count_tokens=intake.embedder.count_tokens,
         window_tokens=intake.embedder.stamp.window_tokens,
-        target=intake.target_chars,
     )
     keys = text_keys([chunk.text for chunk in chunks])
     locators = locate_each(document.places, document.text, [chunk.span for chunk in chunks])

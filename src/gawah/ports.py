@@ -229,6 +229,11 @@ class Generator(Protocol):
     @property
     def name(self) -> str: ...
 
+    @property
+    def quotes_only(self) -> bool:
+        """Whether every word it writes is a quote with its marker: then an answer carries words of what it cites only."""
+        ...
+
     def generate(self, prompt: Prompt) -> Iterator[DraftPart]:
         """Raises GeneratorError or UnreachableError, also half-way."""
         ...
@@ -330,8 +335,8 @@ class Catalog(Protocol):
 
     def load_answers(self) -> list[AnswerRecord]: ...
 
-    def redact_answers(self) -> int:
-        """Empties every outcome that carries words of a document which is no longer here; returns how many."""
+    def redact_answers(self, document_ids: Iterable[str] | None = None) -> int:
+        """Empties every outcome that carries words of these documents, or of any that was removed; returns how many."""
         ...
 
     def drop_abandoned_embeddings(self) -> int: ...

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gawah.dense import search_dense
-from gawah.errors import IndexLegError, StampMismatchError, UsageError
+from gawah.errors import IndexLegError, NotFoundError, StampMismatchError, UsageError
 from gawah.fuse import fuse
 from gawah.gate import N_BACKGROUND, N_COMPARED, Evidence
 from gawah.index.bm25 import best_possible, idf
@@ -74,7 +74,7 @@ def retrieve(
     watch = Stopwatch()
     with watch.stage("index"):
         view = retriever.index.view(snapshot)
-        admitted = snapshot.document_numbers(only) if only else None
+        admitted = _admitted(snapshot, only)
     with watch.stage("embed"):
         query = retriever.embedder.embed_query(question)
     depth = max(retriever.candidates, cutoff)
@@ -125,6 +125,17 @@ def gather(retriever: Retriever, snapshot: Snapshot, retrieved: Retrieved) -> Ev
         bm25_attainable=sum(best_possible(view.n_chunks, held_by[term]) for term in terms),
         readable=retriever.embedder.coverage(question) >= COVERED_ABOVE,
     )
+
+
+def _admitted(snapshot: Snapshot, only: Filter | None) -> NDArray[np.int64] | None:
+    """Numbers of the documents a filter admits; NotFoundError when it admits none, which is a slip more often than not."""
+    if not only:
+        return None
+    numbers = snapshot.document_numbers(only)
+    if not len(numbers):
+        asked = [*only.collections, *only.documents, *only.media_types]
+        raise NotFoundError(f"no document is of {', '.join(asked)}; `gawah ls` lists collections and names")
+    return numbers
 
 
 class Stopwatch:

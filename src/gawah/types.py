@@ -259,13 +259,17 @@ class IndexedChunk:
 
 @dataclass(frozen=True, slots=True)
 class ModelStamp:
-    """Which encoder made a vector: vectors of two model stamps are never compared."""
+    """Which encoder made a vector: vectors of two model stamps are never compared.
+
+    `sha256` is of the weights; `recipe_sha256` of all else that shapes a vector: tokenizer, pooling, architecture.
+    """
 
     name: str
     sha256: str
     dimensions: int
     window_tokens: int
     token_format: str
+    recipe_sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True)

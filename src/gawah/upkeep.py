@@ -53,17 +53,32 @@ def tidy(catalog: Catalog, index: MaintainedIndex, *, everything: bool = False) 
         index.remove_unregistered([segment.name for segment in snapshot.segments()])
 
 
-def remove(catalog: Catalog, index: MaintainedIndex, records: Sequence[DocumentRecord], *, purge: bool) -> int:
-    """Removes documents; returns how many chunks went. A purge leaves no word of them in any file of the store."""
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What went with removed documents: their chunks, and the recorded answers that were emptied of their words."""
+
+    n_chunks: int
+    n_answers: int
+
+
+def remove(catalog: Catalog, index: MaintainedIndex, records: Sequence[DocumentRecord]) -> Removed:
+    """Removes documents with all that was made of them; recorded answers keep their quotes."""
     n_chunks = catalog.delete_documents([record.no for record in records])
-    if purge:
-        catalog.redact_answers()
-        catalog.drop_abandoned_embeddings()
-        tidy(catalog, index, everything=True)
-        catalog.vacuum()
-    else:
-        tidy(catalog, index)
-    return n_chunks
+    tidy(catalog, index)
+    return Removed(n_chunks, 0)
+
+
+def purge(catalog: Catalog, index: MaintainedIndex, records: Sequence[DocumentRecord]) -> Removed:
+    """Removes documents so that no file of the store holds a word of them, recorded answers included.
+
+    Without any, purges what was removed before.
+    """
+    n_chunks = catalog.delete_documents([record.no for record in records])
+    n_answers = catalog.redact_answers([record.id for record in records] if records else None)
+    catalog.drop_abandoned_embeddings()
+    tidy(catalog, index, everything=True)
+    catalog.vacuum()
+    return Removed(n_chunks, n_answers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +168,9 @@ def _check_index(snapshot: Snapshot, index: MaintainedIndex) -> Iterator[Check]:
 
 def _check_documents(records: Sequence[DocumentRecord]) -> Check:
     failed = [record for record in records if record.state is DocumentState.FAILED]
+    open_ones = [r for r in failed if r.failure and (r.failure.retryable or r.failure.code == "internal_error")]
     under_way = sum(record.state not in (DocumentState.FAILED, DocumentState.READY) for record in records)
     detail = f"{len(failed)} failed, {under_way} under way"
     if failed and failed[0].failure:
         detail += f"; first: {failed[0].name}: {failed[0].failure.code}"
-    return Check("documents", not failed, detail)
+    return Check("documents", not open_ones, detail)  # a file that can never be read is no fault of the store

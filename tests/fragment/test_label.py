@@ -10,7 +10,7 @@ from gawah.types import CharRange, CsvCells, EpubPlace, ImageBox, MailPart, Page
 WORKED = [
     (CharRange(0, 9, 12, 15), "lines 12–15"),
     (CharRange(0, 9, 12, 12), "line 12"),
-    (CharRange(10, 20, words="seen"), "characters 10–20"),
+    (CharRange(10, 20, words="seen"), "characters 10–20 of the extracted text"),
     (CsvCells(3, 5), "rows 3–5"),
     (CsvCells(3, 3), "row 3"),
     (CsvCells(3, 3, 2, 2), "row 3, column 2"),

@@ -40,7 +40,8 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[OnnxEncoder, dict[s
 
 
 def test_the_stamp_is_the_packaged_models(encoder: OnnxEncoder) -> None:
-    assert encoder.stamp == ModelStamp(PACKAGED_NAME, PACKAGED_SHA256, 384, 256, "sign1-fp16/1")
+    recipe = encoder.checkpoint.recipe_sha256
+    assert encoder.stamp == ModelStamp(PACKAGED_NAME, PACKAGED_SHA256, 384, 256, "sign1-fp16/1", recipe)
 
 
 def test_vectors_equal_sentence_transformers(encoder: OnnxEncoder) -> None:

@@ -112,6 +112,16 @@ def test_a_failed_build_leaves_nothing(model: Path, tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "cache").iterdir()] == ["lock"]
 
 
+def test_weights_replaced_between_hashing_and_building_are_not_filed_under_the_old_hash(
+    model: Path, tmp_path: Path
+) -> None:
+    encoder = load_encoder(str(model), cache_directory=tmp_path / "cache")
+    write_checkpoint(model, seed=5)
+    with pytest.raises(ModelError, match="replaced after it was hashed"):
+        encoder.embed(["backup"])
+    assert [path.name for path in (tmp_path / "cache").iterdir() if path.is_dir() and path.name != "hashes"] == []
+
+
 def test_processes_that_start_together_build_one_graph(model: Path, tmp_path: Path) -> None:
     code = (
         "import sys, pathlib; from gawah.models.encoder import load_encoder\n"

@@ -1,11 +1,12 @@
 """Documents to chunks: spans of the canonical text, with the text that is embedded for each.
 
-`chunk_document` is the product's chunker, `chunk_reference` the reference's, chunk for chunk; both know the six
+`Chunking` holds the choice between them. `chunk_document` is the product's chunker, `chunk_reference` the reference's, chunk for chunk; both know the six
 strategies. `audit` judges any chunking without labels.
 """
 
 from gawah.chunk.audit import Audit, audit, header_share, sentence_survival
 from gawah.chunk.blocks import chunk_document
+from gawah.chunk.chunking import Chunking
 from gawah.chunk.reference import chunk_reference, reference_chunks
 from gawah.chunk.strategy import OVERLAP_CHARS, STRATEGIES, TARGET_CHARS, Piece, Strategy, chunker_name, strategy_of
 
@@ -14,6 +15,7 @@ __all__ = [
     "STRATEGIES",
     "TARGET_CHARS",
     "Audit",
+    "Chunking",
     "Piece",
     "Strategy",
     "audit",

@@ -10,6 +10,7 @@ import click
 
 from gawah.cli.common import (
     common_options,
+    counted,
     filter_options,
     indented,
     make_filter,
@@ -17,6 +18,12 @@ from gawah.cli.common import (
     print_json,
 )
 
+FLAGS = {
+    "no_citation": "nothing in this answer is backed by a source",
+    "uncited_claims": "some sentence has no source",
+    "unknown_markers": "the generator cited numbers that stand for nothing; they were taken out",
+    "source_missing": "the file of a cited source is gone; its quote is from the store",
+}
 REFUSED = 3
 VERIFICATION_FAILED = 6
 
@@ -104,12 +111,12 @@ def _print_outcome(body: Mapping[str, Any]) -> None:
         click.echo(body["answer"])
         click.echo()
         for citation in body["citations"]:
-            click.echo(f"[{citation['marker']}] {citation['document']} · {citation['label']} · {citation['locator']}", nl=False)
-            click.echo(f" · d={citation['cosine_distance']:.3f}")
+            places = dict.fromkeys((citation["document"], citation["label"], citation["locator"]))
+            click.echo(f"[{citation['marker']}] {' · '.join(places)} · d={citation['cosine_distance']:.3f}")
             click.echo(f"    {citation['url']}")
             click.echo(indented(citation["quote"], "    │ "))
         for flag in body["flags"]:
-            click.echo(f"flag: {flag}", err=True)
+            click.echo(f"flag {flag}: {FLAGS[flag]}", err=True)
     click.echo(f"answer {body['answer_id']}", err=True)
 
 
@@ -179,7 +186,7 @@ def _show_answer(record: Any, *, as_json: bool) -> None:
     from gawah.errors import NotFoundError
 
     if record.body is None:
-        raise NotFoundError(f"the words of answer {record.id} went with a purge of a document it quoted")
+        raise NotFoundError(f"the words of answer {record.id} went with a purge of a document whose words it carried")
     if as_json:
         print_json(record.body)
     else:
@@ -202,17 +209,20 @@ def verify(
     with open_application(context, store, assignments) as app:
         checks = app.verify(answer_ids)
         broken = app.broken_links()
-        n_answers = len(answer_ids) or len(app.catalog.load_answers())
+        records = [app.catalog.load_answer(key) for key in answer_ids] or app.catalog.load_answers()
+    n_answers, n_emptied = len(records), sum(record.body is None for record in records)
     failed = [check for check in checks if check.status != "ok"]
     if as_json:
         from gawah.wire import to_json
 
-        print_json({"answers": n_answers, "checks": [to_json(check) for check in checks], "broken_chain": broken})
+        print_json({"answers": n_answers, "emptied": n_emptied, "checks": [to_json(check) for check in checks], "broken_chain": broken})
     else:
         for check in checks:
             detail = f": {check.detail}" if check.detail else ""
             click.echo(f"{check.status:8} {check.answer_id} [{check.marker}] {check.document}{detail}")
         for answer_id in broken:
             click.echo(f"altered  {answer_id}: the log's chain of hashes does not hold here")
-        click.echo(f"{n_answers} answers, {len(checks)} citations, {len(failed)} not ok; chain {'broken' if broken else 'holds'}")
+        counts = [counted(n_answers, "answer"), counted(len(checks), "citation"), f"{len(failed)} not ok"]
+        counts += [f"{n_emptied} emptied by a purge"] if n_emptied else []
+        click.echo(f"{', '.join(counts)}; chain {'broken' if broken else 'holds'}")
     return VERIFICATION_FAILED if failed or broken else 0

@@ -74,6 +74,10 @@ def print_json(value: object) -> None:
     click.echo(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
 
 
+def counted(n: int, what: str) -> str:
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
 def print_columns(rows: Sequence[Sequence[str]]) -> None:
     """Rows in aligned columns; the last column is as long as it is, nothing is cut."""
     if not rows:

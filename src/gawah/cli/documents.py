@@ -13,6 +13,7 @@ import click
 
 from gawah.cli.common import (
     common_options,
+    counted,
     filter_options,
     load,
     make_filter,
@@ -32,6 +33,7 @@ PARTIAL = 4
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--collection", help="Collection to put the documents in.")
+@click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out files of such names, like '*.png'.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 @common_options
 @click.pass_context
@@ -39,6 +41,7 @@ def ingest(
     context: click.Context,
     folder: Path,
     collection: str | None,
+    exclude: tuple[str, ...],
     dry_run: bool,
     store: Path | None,
     assignments: tuple[str, ...],
@@ -53,7 +56,7 @@ def ingest(
         if dry_run:
             store = _store_to_look_at(context, store, assignments, stack)
         app = stack.enter_context(open_application(context, store, assignments, create=True, collection=collection))
-        plan = app.plan(folder)
+        plan = app.plan(folder, exclude=exclude)
         if not (plan.work or plan.unchanged or plan.failing or plan.refused or plan.vanished):
             raise NotFoundError(f"nothing to ingest: {str(folder)!r} holds no files{_hidden(plan)}")
         if dry_run:
@@ -148,10 +151,11 @@ def _print_summary(app: Application, plan: Plan, ended: list[DocumentRecord], *,
     for record in plan.vanished:
         click.echo(f"vanished  {record.name}: its file is gone; `gawah rm --vanished` removes it", err=True)
     n_chunks = sum(record.counters.n_chunks for record in ready)
-    parts = [f"{len(ready)} documents ready ({n_chunks} chunks)", f"{len(plan.unchanged)} unchanged"]
+    parts = [f"{counted(len(ready), 'document')} ready ({counted(n_chunks, 'chunk')})", f"{len(plan.unchanged)} unchanged"]
     parts += [f"{len(failed)} failed"] if failed else []
     parts += [f"{len(plan.refused)} refused"] if plan.refused else []
     parts += [f"{plan.n_hidden} hidden skipped"] if plan.n_hidden else []
+    parts += [f"{plan.n_excluded} excluded"] if plan.n_excluded else []
     click.echo(", ".join(parts))
 
 
@@ -186,7 +190,7 @@ def ls(
 
 
 def _remark(record: DocumentRecord, stale: dict[int, tuple[str, ...]]) -> str:
-    remarks = []
+    remarks = [] if _is_there(record) else ["its file is gone"]
     if record.failure:
         remarks.append(f"{record.failure.code}: {record.failure.reason}")
         if record.counters.n_chunks:
@@ -194,6 +198,12 @@ def _remark(record: DocumentRecord, stale: dict[int, tuple[str, ...]]) -> str:
     if stale[record.no]:
         remarks.append(f"stale: {', '.join(stale[record.no])}")
     return f"  ({'; '.join(remarks)})" if remarks else ""
+
+
+def _is_there(record: DocumentRecord) -> bool:
+    from gawah.sources import found_file
+
+    return found_file(record.uri) is not None
 
 
 @click.command()
@@ -254,12 +264,13 @@ def rm(
         records = {record.id: record for record in (app.find_document(name) for name in names)}
         if vanished:
             records |= {record.id: record for record in app.documents() if found_file(record.uri) is None}
-        n_chunks = app.remove(list(records.values()), purge=purge)
+        gone = (app.purge if purge else app.remove)(list(records.values()))
     removed = [record.name for record in records.values()]
     if as_json:
-        print_json({"removed": removed, "chunks": n_chunks, "purged": purge})
+        print_json({"removed": removed, "chunks": gone.n_chunks, "purged": purge, "emptied_answers": gone.n_answers})
     else:
-        click.echo(f"{len(removed)} documents removed ({n_chunks} chunks){', purged' if purge else ''}")
+        emptied = f", purged; {counted(gone.n_answers, 'recorded answer')} emptied" if purge else ""
+        click.echo(f"{counted(len(removed), 'document')} removed ({counted(gone.n_chunks, 'chunk')}){emptied}")
 
 
 @click.command()
@@ -286,5 +297,5 @@ def retry(
         for record in failed:
             assert record.failure is not None
             click.echo(f"failed  {record.name}: {record.failure.code}: {record.failure.reason}", err=True)
-        click.echo(f"{len(ended) - len(failed)} documents ready, {len(failed)} failed")
+        click.echo(f"{counted(len(ended) - len(failed), 'document')} ready, {len(failed)} failed")
     return 0 if not failed else PARTIAL if len(ended) > len(failed) else 1

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from gawah import __version__
-from gawah.cli import answers, calibration, documents, inspection
+from gawah.cli import answers, calibration, documents, evaluation, inspection
 from gawah.errors import GawahError
 
 DEBUG_ENV = "GAWAH_DEBUG"
@@ -22,7 +22,7 @@ _INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="Settings file (or GAWAH_CONFIG).")
 @click.pass_context
 def group(context: click.Context, store: Path | None, config_file: Path | None) -> None:
-    r"""Answers from your documents that can be re-checked, and refusals where there is nothing to answer from.
+    """Answers from your documents that can be re-checked, and refusals where there is nothing to answer from.
 
     \b
     gawah ingest FOLDER          read a folder into the store
@@ -35,7 +35,7 @@ def group(context: click.Context, store: Path | None, config_file: Path | None) 
 for command in (
     documents.ingest, documents.ls, documents.status, documents.rm, documents.retry,
     answers.search, answers.ask, answers.show, answers.verify,
-    calibration.calibrate,
+    calibration.calibrate, evaluation.evaluate_set,
     inspection.chunk, inspection.doctor, inspection.config,
 ):  # fmt: skip
     group.add_command(command)

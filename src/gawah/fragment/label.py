@@ -29,7 +29,7 @@ def label(locator: Locator) -> str:
         case CharRange():
             if locator.first_line:
                 return _counted("line", locator.first_line, locator.last_line)
-            return f"characters {locator.start}–{locator.end}"
+            return f"characters {locator.start}–{locator.end} of the extracted text"
         case CsvCells():
             rows = _counted("row", locator.first_row, locator.last_row)
             columns = _counted("column", locator.first_column, locator.last_column)

@@ -48,6 +48,7 @@ class ExtractiveGenerator:
     """Implements ports.Generator over an embedder; the same prompt gives the same draft."""
 
     name = "extractive/1"
+    quotes_only = True
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder

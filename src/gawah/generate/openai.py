@@ -79,6 +79,10 @@ class OpenAIGenerator:
             )
 
     @property
+    def quotes_only(self) -> bool:
+        return False
+
+    @property
     def name(self) -> str:
         return f"openai/{self.model}"
 

@@ -11,6 +11,7 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 import onnxruntime
@@ -39,15 +40,16 @@ class OnnxEncoder:
     def __init__(
         self, checkpoint: Checkpoint, *, cache_directory: Path | None = None, n_threads: int | None = None
     ) -> None:
-        """Builds the checkpoint's graph unless it is in the cache, and loads it.
+        """The graph is built, unless it is in the cache, and loaded when the first text is embedded.
 
         `n_threads`: how many texts are run at once; by default the cores that this process may use. Raises ModelError.
         """
         self.checkpoint = checkpoint
         self._n_threads = len(os.sched_getaffinity(0)) if n_threads is None else max(1, n_threads)
         self._wordpieces = WordPieces(checkpoint)
-        cache = default_cache_directory() if cache_directory is None else cache_directory
-        self._session = _load(cached_graph(checkpoint, cache))
+        self._cache = default_cache_directory() if cache_directory is None else cache_directory
+        self._loaded: onnxruntime.InferenceSession | None = None
+        self._loading = Lock()
         self._stamp = _stamp(checkpoint)
 
     @property
@@ -81,9 +83,16 @@ class OnnxEncoder:
         vector, token_vectors = self._run(pieces)
         return Embedding(vector, token_codes(token_vectors))
 
+    def _session(self) -> onnxruntime.InferenceSession:
+        """Listing documents, or cutting chunks, needs the stamp and the tokenizer only: loading takes 0.2 s."""
+        with self._loading:
+            if self._loaded is None:
+                self._loaded = _load(cached_graph(self.checkpoint, self._cache))
+            return self._loaded
+
     def _run(self, pieces: Pieces) -> tuple[Vector, NDArray[np.float32]]:
         """The unit vector [dimensions] and the unit vectors of the kept tokens [n_kept, dimensions]."""
-        sentences, tokens = self._session.run([SENTENCE, TOKENS], {INPUT_IDS: pieces.ids[np.newaxis]})
+        sentences, tokens = self._session().run([SENTENCE, TOKENS], {INPUT_IDS: pieces.ids[np.newaxis]})
         vector: Vector = sentences[0]
         norm = float(np.linalg.norm(vector.astype(np.float64)))
         if not abs(norm - 1) <= _NORM_TOLERANCE:  # written so that NaN fails too
@@ -139,4 +148,5 @@ def _stamp(checkpoint: Checkpoint) -> ModelStamp:
         dimensions=checkpoint.dimensions,
         window_tokens=checkpoint.window_tokens,
         token_format=TOKEN_FORMAT,
+        recipe_sha256=checkpoint.recipe_sha256,
     )

@@ -76,6 +76,9 @@ def _build(checkpoint: Checkpoint, folder: Path) -> None:
     building = Path(tempfile.mkdtemp(dir=folder.parent, prefix=_BUILDING))
     try:
         write_graph(checkpoint, building)
+        # The graph is filed under the hash that was taken when the checkpoint was found; loading may come much later.
+        if remembered_sha256(checkpoint.weights_path, folder.parent / "hashes") != checkpoint.model_sha256:
+            raise ModelError(f"{checkpoint.weights_path} was replaced after it was hashed; start again")
         manifest = {name: sha256_file(building / name) for name in (GRAPH_FILE, WEIGHTS_FILE)}
         (building / _MANIFEST).write_text(json.dumps({**manifest, "checkpoint": checkpoint.name}), encoding="utf-8")
         for path in (*building.iterdir(), building):

@@ -51,12 +51,24 @@ def load_all(connection: sqlite3.Connection) -> list[AnswerRecord]:
     return [records.answer_record(row) for row in connection.execute("SELECT * FROM answers ORDER BY seq")]
 
 
-def redact_missing(connection: sqlite3.Connection) -> int:
-    """Takes out the words of every outcome that carries words of a document the catalog no longer has; how many."""
-    return connection.execute(
-        "UPDATE answers SET body = NULL WHERE body IS NOT NULL AND seq IN "
-        "(SELECT answer_seq FROM answer_documents WHERE document_id NOT IN (SELECT id FROM documents))"
-    ).rowcount
+def redact(connection: sqlite3.Connection, document_ids: Iterable[str]) -> int:
+    """Takes out the words of every outcome that carries words of these documents; returns how many."""
+    return sum(
+        connection.execute(
+            "UPDATE answers SET body = NULL WHERE body IS NOT NULL AND seq IN "
+            "(SELECT answer_seq FROM answer_documents WHERE document_id = ?)",
+            (document_id,),
+        ).rowcount
+        for document_id in document_ids
+    )
+
+
+def removed_documents(connection: sqlite3.Connection) -> list[str]:
+    """Ids of the documents whose words the log carries and the catalog no longer has."""
+    rows = connection.execute(
+        "SELECT DISTINCT document_id FROM answer_documents WHERE document_id NOT IN (SELECT id FROM documents)"
+    )
+    return [row[0] for row in rows]
 
 
 def broken_links(answers: Iterable[AnswerRecord]) -> list[str]:

@@ -237,10 +237,11 @@ class SqliteCatalog:
         with connection.sqlite_errors(self.path):
             return answers.load_all(self._connection())
 
-    def redact_answers(self) -> int:
-        """Empties every outcome that carries words of a document which is no longer here; returns how many."""
+    def redact_answers(self, document_ids: Iterable[str] | None = None) -> int:
+        """Empties every outcome that carries words of these documents, or of any that was removed; returns how many."""
         with self._write() as opened:
-            return answers.redact_missing(opened)
+            chosen = answers.removed_documents(opened) if document_ids is None else document_ids
+            return answers.redact(opened, chosen)
 
     # --- care
 
@@ -270,8 +271,8 @@ class SqliteCatalog:
 
 
 def embedding_key(model: ModelStamp) -> str:
-    """Weights and token format: both decide what is stored."""
-    return f"{model.sha256}:{model.token_format}"
+    """Weights, recipe and token format: all decide what is stored."""
+    return f"{model.sha256}:{model.recipe_sha256}:{model.token_format}"
 
 
 def mismatch(stored: Mapping[str, object], model: ModelStamp) -> str:

@@ -29,6 +29,7 @@ class ScriptedGenerator:
         if not drafts:
             raise ValueError("a scripted generator needs a draft")
         self.name = name
+        self.quotes_only = False
         self.prompts: list[Prompt] = []
         self._drafts = drafts
 

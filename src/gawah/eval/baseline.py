@@ -1,0 +1,124 @@
+"""A run and an earlier one to a verdict: may this go out? Only a paired test, a newly destroyed answer, or bluffs over a
+target say no. A difference that chance explains does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gawah.errors import UsageError
+from gawah.eval.record import Baseline, gate_rates
+from gawah.eval.run import CUTOFF, Run
+from gawah.eval.stats import ALL, compare, successes, upper_bound
+from gawah.types import Comparison
+
+SIGNIFICANT_P = 0.05
+RANKS = (1, 4, 8)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Comparisons by what was compared ("rrf recall@1"), and each reason not to go on; none means go."""
+
+    comparisons: Mapping[str, Comparison]
+    reasons: tuple[str, ...]
+
+    @property
+    def passes(self) -> bool:
+        return not self.reasons
+
+
+def judge_run(run: Run, *, baseline: Baseline | None = None, max_bluff: float | None = None) -> Verdict:
+    """Holds a run against an earlier one, and its bluffs (as a share from 0 to 1) against a target.
+
+    Compared are recall at ranks 1, 4 and 8 and the reciprocal rank of every system that both have, and what the gate
+    did. Raises UsageError when the two are not of the same questions, or the target is no share.
+    """
+    comparisons = {} if baseline is None else compare_runs(run, baseline)
+    reasons = [
+        f"{name} is worse than the baseline's: {one.wins} better, {one.losses} worse, p = {one.p:.4f}"
+        for name, one in comparisons.items()
+        if one.losses > one.wins and one.p < SIGNIFICANT_P
+    ]
+    if baseline is not None:
+        reasons += _newly_destroyed(run, baseline)
+    if max_bluff is not None:
+        reasons += _over_target(run, max_bluff)
+    return Verdict(comparisons, tuple(reasons))
+
+
+def compare_runs(run: Run, baseline: Baseline) -> dict[str, Comparison]:
+    """Paired comparisons of a run with an earlier one over the same questions; raises UsageError when they differ."""
+    _require_same_questions(run, baseline)
+    comparisons: dict[str, Comparison] = {}
+    before = [baseline.lines[one.query.id] for one in run.judged]
+    for system in run.systems:
+        if not all(isinstance(line.get("systems"), dict) and system in line["systems"] for line in before):
+            continue
+        ours = {o.query_id: o.rank for o in run.outcomes(system)}
+        theirs = {str(line["id"]): _rank(line["systems"][system], baseline) for line in before}
+        for k in RANKS:
+            comparisons[f"{system} recall@{k}"] = compare(_found(ours, k), _found(theirs, k))
+        comparisons[f"{system} mrr"] = compare(_reciprocal(ours), _reciprocal(theirs))
+    if run.judged:
+        comparisons["answered though answerable"] = compare(
+            {one.query.id: float(not one.refused) for one in run.judged},
+            {str(line["id"]): float(not line["gate"]["refused"]) for line in before},
+        )
+    if run.unanswerable:
+        comparisons["refused though unanswerable"] = compare(
+            {one.query.id: float(one.refused) for one in run.unanswerable},
+            {one.query.id: float(baseline.lines[one.query.id]["gate"]["refused"]) for one in run.unanswerable},
+        )
+    return comparisons
+
+
+def _found(ranks: Mapping[str, int | None], k: int) -> dict[str, float]:
+    return {key: float(rank is not None and rank <= k) for key, rank in ranks.items()}
+
+
+def _reciprocal(ranks: Mapping[str, int | None]) -> dict[str, float]:
+    return {key: 1 / rank if rank is not None and rank <= CUTOFF else 0.0 for key, rank in ranks.items()}
+
+
+def _rank(outcome: Mapping[str, Any], baseline: Baseline) -> int | None:
+    rank = outcome.get("rank")
+    if rank is not None and (not isinstance(rank, int) or rank < 1):
+        raise UsageError(f"{baseline.folder} holds the rank {rank!r}; it is no run: measure it anew")
+    return rank
+
+
+def _require_same_questions(run: Run, baseline: Baseline) -> None:
+    ours = {one.query.id: one.query.query for one in run.asked}
+    theirs = {key: line.get("query") for key, line in baseline.lines.items()}
+    if differing := sorted(key for key in ours.keys() | theirs.keys() if ours.get(key) != theirs.get(key)):
+        raise UsageError(
+            f"{baseline.folder} is a run over other questions ({len(differing)} differ, {differing[0]!r} among them); "
+            "measure the baseline anew on this set"
+        )
+
+
+def _newly_destroyed(run: Run, baseline: Baseline) -> list[str]:
+    new = [query_id for query_id in sorted(run.lost) if not baseline.lines[query_id].get("destroyed", False)]
+    return [f"answers are destroyed that the baseline held whole: {_listed(new)}"] if new else []
+
+
+def _over_target(run: Run, max_bluff: float) -> list[str]:
+    if not 0 <= max_bluff <= 1:
+        raise UsageError(f"a bluff target of {max_bluff:g} is no share; choose one from 0 to 1")
+    rate = gate_rates(run)[1][ALL]
+    if not rate.n:
+        raise UsageError(f"the set {run.set_name} asks nothing that must be refused: a bluff target cannot be checked")
+    k = successes(rate)
+    if k / rate.n <= max_bluff:
+        return []
+    bound = upper_bound(k, rate.n)
+    share = f"{k / rate.n:.1%}, at most {bound:.1%} with 95 % confidence"
+    return [f"bluffs: {k} of {rate.n} that must be refused were answered ({share}), over the target of {max_bluff:.1%}"]
+
+
+def _listed(ids: Sequence[str], most: int = 5) -> str:
+    more = f" and {len(ids) - most} more" if len(ids) > most else ""
+    return ", ".join(ids[:most]) + more

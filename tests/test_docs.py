@@ -1,0 +1,40 @@
+"""Docs and code hold each other: what is there is documented, what is documented is there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from gawah.cli.entry import group
+from gawah.config import Settings
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SETTINGS = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("command", sorted(group.commands))
+def test_every_command_is_in_the_readme(command):
+    assert f"gawah {command}" in README
+
+
+def test_every_command_the_readme_names_exists():
+    named = set(re.findall(r"^(?:\$ )?gawah ([a-z]+)", README, re.MULTILINE)) | set(re.findall(r"`gawah ([a-z]+)", README))
+    assert named <= set(group.commands)
+
+
+def test_the_settings_page_is_the_settings():
+    rows = dict(re.findall(r"^\| `(\w+)` \| [^|]*\| (.+) \|$", SETTINGS, re.MULTILINE))
+    assert rows == {name: field.description for name, field in Settings.model_fields.items()}
+
+
+@pytest.mark.parametrize("page", [*sorted(ROOT.glob("docs/*.md")), ROOT / "README.md"], ids=lambda page: page.name)
+def test_links_between_pages_lead_somewhere(page):
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+def test_make_targets_of_the_readme_exist():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in re.findall(r"`make ([a-z-]+)`", README):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
