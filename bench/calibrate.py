@@ -372,10 +372,11 @@ answered, *answered right* one whose admitted passages hold the answer whole. *H
 every chunk taken away that could answer it. Brackets are 95 % intervals (Wilson for rates, Newcombe for areas, bootstrap
 for pairs of equal length); areas are under the ROC curve, answerable against not.
 
-The shipped gate was fitted on rustbook and etcd together: score over **{threshold}**, {n_bluffs} of {n_down} bluffed, {gave}
+The default is the reference gate (last part of this page): it lets most near misses through and refuses little that has
+an answer. `gate = calibrated` is the other end: it would rather refuse than bluff. It was fitted on rustbook and etcd together: score over **{threshold}**, {n_bluffs} of {n_down} bluffed, {gave}
 of {n_up} given up. On these questions the one-sided 95 % bound of the bluff rate is {bound}; the questions it was fitted
 on flatter it, and its signals were chosen on them among some forty combinations. A bound under 7 %, which
-`gawah calibrate` aims at unless told otherwise, would allow none of 60 and give up most tickets.
+`gawah calibrate` aims at unless told otherwise, would allow none of 60 and give up most questions.
 """
 
 OTHER_THRESHOLDS = """
@@ -384,7 +385,7 @@ What other thresholds would cost, on the same questions:
 
 CODE_MIXED = """
 Code-mixed questions in Latin letters over the same corpora (romanised Hindi and Urdu with English words): the encoder takes
-them for English, and of {n} the right passage is among the best four in {right}. The shipped gate answers {answered},
+them for English, and of {n} the right passage is among the best four in {right}. The calibrated gate answers {answered},
 {both} of them with the right passage: ask in the script of the documents.
 """
 
@@ -424,7 +425,7 @@ words alone. Fitted on one language, tested on the other; 15 questions each that
 ELSEWHERE = """
 ## Sets that nothing was chosen on
 
-The shipped gate on the example handbook (questions the encoder can read) and on 300 + 300 SQuAD near misses, which were
+The calibrated gate as shipped, on the example handbook (questions the encoder can read) and on 300 + 300 SQuAD near misses, which were
 written to look answerable: there no score parts them, and cosine distance does better than the calibrated gate. Beside
 them, what the gate does with hidden-answer queries.
 """

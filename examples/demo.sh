@@ -25,6 +25,6 @@ run ask "What is the penalty when the monthly file for the crop insurer is late?
 run ask "What happened at Devkund in July 2023?"
 run ask "फालेंदा में 2020 में रसोई की छत किस गलती से जली थी?"
 refused ask "How do I tune autovacuum in PostgreSQL for a large table?"
-refused ask "What does the error code GSM-E19 mean?"
+refused ask "What is the offside rule in football?"
 run verify
 run doctor

@@ -237,7 +237,7 @@ def test_the_golden_chunks_come_out_of_the_command_exactly(gawah, shared):
     [
         ("blind chunking कितने answers नष्ट कर देती है?", "000_f12f88b0b6234414.txt", "बत्तीस में से चार"),
         ("overlap کے بارے میں کیا معلوم ہوا؟", "002_2c63e91e9964edd4.txt", "verlap"),
-        ("what is reciprocal rank fusion", "", "BM25"),
+        ("why does BM25 beat dense retrieval at rank 1 and what is reciprocal rank fusion", "", "BM25"),
     ],
 )
 def test_hindi_urdu_and_mixed_questions_over_the_specification(gawah, shared, spec_store, question, document, words):
@@ -280,14 +280,17 @@ def test_calibrate_fits_a_gate_that_ask_then_uses_and_explains(gawah, folder, tm
     assert body["schema"] == "gawah.calibration/1"
     assert body["vectors"]["n_bluffs"] == 0
     gawah("ingest", tmp_path / "set" / "corpus")
-    told = gawah("ask", asked[0][0], "--explain", "--set", f"calibration={out}")
+    use = ("--set", "gate=calibrated", "--set", f"calibration={out}")
+    told = gawah("ask", asked[0][0], "--explain", *use)
     assert "40 EUR" in told.stdout
     assert "gate calibrated" in told.stderr
     assert "adds" in told.stderr
-    gawah("ask", "What is the capital of Mongolia?", "--set", f"calibration={out}", code=3)
-    other = gawah("ask", asked[0][0], "--set", f"calibration={out}", "--set", "rerank=none", code=5)
+    gawah("ask", "What is the capital of Mongolia?", *use, code=3)
+    other = gawah("ask", asked[0][0], *use, "--set", "rerank=none", code=5)
     assert "reranker" in one_line(other)
-    fallen_back = gawah("ask", asked[0][0], "--set", "rerank=none")
+    unused = gawah("ask", asked[0][0], "--set", f"calibration={out}", code=5)
+    assert "set gate to calibrated" in one_line(unused)
+    fallen_back = gawah("ask", asked[0][0], "--set", "gate=calibrated", "--set", "rerank=none")
     assert "no calibration holds for this reranker" in fallen_back.stderr
 
 

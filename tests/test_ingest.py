@@ -318,3 +318,27 @@ def test_segments_do_not_change_what_is_found(make_app, folder):
     assert fingerprint(app) == print_before
     assert [p.chunk.id for p in app.search("rivers topic 7").passages] == [p.chunk.id for p in before]
     assert all(check.holds for check in app.examine())
+
+
+def test_a_file_is_one_document_however_its_folder_is_spelled(make_app, folder, tmp_path):
+    app = make_app()
+    root = folder(FILES)
+    ingest(app, root)
+    (tmp_path / "link").symlink_to(root)
+    for spelling in (root / ".." / "docs", tmp_path / "link", root / "fees.md"):
+        assert app.plan(spelling).work == ()
+    assert len(by_name(app)) == 3
+
+
+def test_excluded_files_are_left_out_and_counted(make_app, folder):
+    app = make_app()
+    plan = app.plan(folder(FILES), exclude=("*.csv", "notes/*"))
+    assert [item.name for item in plan.work] == ["fees.md"]
+    assert plan.n_excluded == 2
+    assert plan.vanished == ()
+
+
+def test_the_runtime_is_told_to_report_to_nobody():
+    import gawah.models  # noqa: F401
+
+    assert os.environ["ORT_DISABLE_TELEMETRY"] == "1"

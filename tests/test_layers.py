@@ -16,7 +16,7 @@ LAYERS = (
     ("eval",),
     ("config",),
     ("app",),
-    ("calibrate", "evaluate"),
+    ("evaluate", "calibrate"),
     ("cli",),
     ("__main__",),
 )

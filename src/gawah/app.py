@@ -37,7 +37,7 @@ from gawah.store.catalog import SqliteCatalog
 from gawah.store.lock import writer_lock
 from gawah.text import analyze, identifier_terms
 from gawah.types import Chunk, DocumentRecord, Filter, Outcome
-from gawah.upkeep import Check, Removed, examine, purge, remove, tidy
+from gawah.upkeep import Check, Removed, examine, finish_purge, purge, remove, tidy
 from gawah.verify import CitationCheck, SourceReader, verify_answer
 
 _MEGABYTE = 1_000_000
@@ -162,6 +162,7 @@ class Application:
                 n_new = 0
             yield record
         tidy(self.catalog, self.index)
+        finish_purge(self.catalog, self.index)
 
     def remove(self, records: Sequence[DocumentRecord]) -> Removed:
         """Removes documents; recorded answers keep their quotes."""
@@ -224,11 +225,15 @@ def build_embedder(settings: Settings) -> Embedder:
 def build_gate(settings: Settings, stamp: CalibrationStamp) -> tuple[Gate, tuple[str, ...]]:
     """The gate of the settings, and a note where it is not the one they ask for.
 
-    Raises ConfigurationError for a calibration that was named and does not hold here. Where only the one that ships does
-    not, the reference gate decides and every outcome says so.
+    Raises ConfigurationError for a calibration that was named and does not hold here, or would not be used. Where only
+    the one that ships does not hold, the reference gate decides and every outcome says so.
     """
     reference = ReferenceGate(settings.gate_threshold, settings.passages)
     if settings.gate == "reference":
+        if settings.calibration is not None:
+            raise ConfigurationError(
+                f"the calibration {settings.calibration} would not be used: set gate to calibrated, or name no calibration"
+            )
         return reference, ()
     if settings.calibration is not None:
         return CalibratedGate(load_calibration(settings.calibration, stamp), settings.passages), ()

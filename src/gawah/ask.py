@@ -16,7 +16,7 @@ from gawah.errors import StoreError
 from gawah.gate import Gate, refusal_message
 from gawah.ports import Catalog, Generator, Snapshot
 from gawah.retrieve import Retrieved, Retriever, Stopwatch, gather, retrieve
-from gawah.sources import found_file
+from gawah.sources import is_gone
 from gawah.types import Answer, Filter, GateDecision, Outcome, Provenance, Refusal
 
 CONTEXT_CHARS = 32  # enough words around a quote to find it again when its offsets have moved
@@ -159,7 +159,7 @@ def _recorded(assistant: Assistant, outcome: Outcome) -> Outcome:
 
 def _is_gone(uri: str) -> bool:
     """Whether the original is a file that is not there any more: the quote stands, but nobody can look it up."""
-    return uri.startswith("file:") and found_file(uri) is None
+    return uri.startswith("file:") and is_gone(uri)
 
 
 def _new_id() -> str:

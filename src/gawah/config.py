@@ -17,6 +17,7 @@ from gawah.errors import ConfigurationError
 FILE_NAME = "gawah.toml"
 ENV_PREFIX = "GAWAH_"
 CONFIG_ENV = "GAWAH_CONFIG"  # the file itself is named by --config or this, so it is no setting
+DEBUG_ENV = "GAWAH_DEBUG"  # asks the command line for the whole story of an unforeseen error
 
 Count = Annotated[int, Field(ge=1)]
 
@@ -54,7 +55,7 @@ class Settings(BaseModel):
     candidates: Count = Field(100, description="hits each retrieval leg hands to fusion")
     rerank: Literal["late", "none"] = Field("late", description="reranker over the fused shortlist")
     rerank_depth: Count = Field(50, description="how many fused candidates are reranked")
-    gate: Literal["calibrated", "reference"] = Field("calibrated", description="who decides whether to answer")
+    gate: Literal["calibrated", "reference"] = Field("reference", description="who decides whether to answer")
     calibration: Path | None = Field(None, description="file that `calibrate` wrote; default: the one that ships")
     gate_threshold: float = Field(0.675, ge=0, le=2, description="reference gate: refuse without a passage this near")
     passages: int = Field(4, ge=1, le=20, description="at most so many passages go to the generator")
@@ -113,7 +114,7 @@ def _from_file(file: Path | None, environment: Mapping[str, str]) -> tuple[dict[
 def _from_environment(environment: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
     found, origin = {}, {}
     for name, value in sorted(environment.items()):
-        if name.startswith(ENV_PREFIX) and name != CONFIG_ENV:
+        if name.startswith(ENV_PREFIX) and name not in (CONFIG_ENV, DEBUG_ENV):
             key = name.removeprefix(ENV_PREFIX).lower()
             found[key], origin[key] = value, name
     return found, origin

@@ -19,7 +19,16 @@ from gawah.embed import embed_missing, text_keys
 from gawah.errors import ConfigurationError, ExtractionError, GawahError, StoreError
 from gawah.fragment import locate_each
 from gawah.ports import Catalog, Embedder
-from gawah.sources import Discovery, FoundFile, RefusedFile, discover, fingerprint_file, found_file, read_source
+from gawah.sources import (
+    Discovery,
+    FoundFile,
+    RefusedFile,
+    discover,
+    fingerprint_file,
+    found_file,
+    is_gone,
+    read_source,
+)
 from gawah.types import (
     Document,
     DocumentCounters,
@@ -79,6 +88,7 @@ def plan_folder(intake: Intake, root: Path, collection: str, *, exclude: Sequenc
 
     Files whose name, or its last part, fits a pattern of `exclude` (as in the shell) are left out and counted.
     """
+    root = root.resolve()  # one name for a file, however its folder was spelled
     discovery = discover(root, collection)
     with intake.catalog.snapshot() as snapshot:
         known = [record for record in snapshot.documents() if record.collection == collection]
@@ -106,7 +116,11 @@ def plan_folder(intake: Intake, root: Path, collection: str, *, exclude: Sequenc
             continue
         holders[name] = uri
         work.append(PlannedFile(name, uri, why or "new"))
-    vanished = [record for record in known if record.uri not in seen and _is_under(record.uri, root, discovery)]
+    vanished = [
+        record
+        for record in known
+        if record.uri not in seen and _is_under(record.uri, root, discovery) and is_gone(record.uri)
+    ]
     taken_over = {item.name for item in work}
     return Plan(
         collection,
@@ -171,7 +185,7 @@ def _free_name(found: FoundFile, root: Path, holders: Mapping[str, str]) -> str 
     """The relative name; with the folder's own name before it when another living file has that one already."""
     for name in (found.name, f"{root.resolve().name}/{found.name}"):
         holder = holders.get(name)
-        if holder is None or found_file(holder) is None:
+        if holder is None or is_gone(holder):
             return name
     return None
 

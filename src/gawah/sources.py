@@ -154,7 +154,7 @@ def discover_files(paths: list[Path], collection: str) -> Discovery:
 
 def found_file(uri: str) -> FoundFile | None:
     """The regular file behind a file URI as it is now; None when there is none."""
-    path = Path(os.fsdecode(unquote_to_bytes(urlsplit(uri).path)))
+    path = _path_of(uri)
     try:
         status = path.lstat()
     except (OSError, ValueError):
@@ -162,6 +162,21 @@ def found_file(uri: str) -> FoundFile | None:
     if not stat.S_ISREG(status.st_mode):
         return None
     return FoundFile(path, _printable(path.name), status.st_size, status.st_mtime_ns)
+
+
+def is_gone(uri: str) -> bool:
+    """Whether nothing is there any more. What cannot be reached (permissions, a lost mount's errors) is not gone."""
+    try:
+        _path_of(uri).lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):
+        return False
+    return False
+
+
+def _path_of(uri: str) -> Path:
+    return Path(os.fsdecode(unquote_to_bytes(urlsplit(uri).path)))
 
 
 def fingerprint_file(path: Path) -> str:

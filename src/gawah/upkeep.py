@@ -9,7 +9,9 @@ from typing import Literal, Protocol
 import numpy as np
 
 from gawah.errors import GawahError
+from gawah.fingerprint import sha256_text
 from gawah.ports import Catalog, Embedder, IndexFeed, IndexView, SegmentRecord, Snapshot
+from gawah.store.answers import broken_links
 from gawah.types import DocumentRecord, DocumentState
 
 UNIT_NORM_TOLERANCE = 1e-5
@@ -73,12 +75,18 @@ def purge(catalog: Catalog, index: MaintainedIndex, records: Sequence[DocumentRe
 
     Without any, purges what was removed before.
     """
-    n_chunks = catalog.delete_documents([record.no for record in records])
-    n_answers = catalog.redact_answers([record.id for record in records] if records else None)
-    catalog.drop_abandoned_embeddings()
-    tidy(catalog, index, everything=True)
-    catalog.vacuum()
+    numbers, ids = [record.no for record in records], [record.id for record in records]
+    n_chunks, n_answers = catalog.purge_documents(numbers, ids or None)
+    finish_purge(catalog, index)
     return Removed(n_chunks, n_answers)
+
+
+def finish_purge(catalog: Catalog, index: MaintainedIndex) -> None:
+    """Does what a purge still owes, this one or one that was interrupted: rewrites every file of the store."""
+    if catalog.purge_owed():
+        catalog.drop_abandoned_embeddings()
+        tidy(catalog, index, everything=True)
+        catalog.vacuum()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +100,8 @@ class Check:
 
 def examine(catalog: Catalog, index: MaintainedIndex, embedder: Embedder) -> Iterator[Check]:
     """The doctor's checks of a store; each says what it found, none repairs anything."""
+    yield _check_files(catalog)
+    yield _check_log(catalog)
     with catalog.snapshot() as snapshot:
         yield _check_model(snapshot, embedder)
         records = snapshot.documents()
@@ -100,6 +110,19 @@ def examine(catalog: Catalog, index: MaintainedIndex, embedder: Embedder) -> Ite
         yield from _check_vectors(snapshot)
         yield from _check_index(snapshot, index)
         yield _check_documents(records)
+
+
+def _check_files(catalog: Catalog) -> Check:
+    errors = catalog.integrity_errors()
+    if catalog.purge_owed():
+        errors.append("a purge was interrupted; run: gawah rm --purge")
+    return Check("catalog", not errors, "; ".join(errors[:3]) or "sound")
+
+
+def _check_log(catalog: Catalog) -> Check:
+    records = catalog.load_answers()
+    broken = broken_links(records)
+    return Check("answer log", not broken, f"altered at {broken[0]}" if broken else f"{len(records)} outcomes, chain holds")
 
 
 def _check_model(snapshot: Snapshot, embedder: Embedder) -> Check:
@@ -124,6 +147,8 @@ def _check_slices(snapshot: Snapshot, records: Sequence[DocumentRecord]) -> Chec
         if not record.counters.n_chunks:
             continue
         text = snapshot.load_document(record.no).text
+        if sha256_text(text) != record.text_sha256:
+            wrong.append(f"{record.name}: the text is not the one that was committed")
         for chunk in snapshot.chunks_of(record.no):
             n += 1
             if chunk.span.end > len(text) or chunk.span.slice(text) != chunk.content:

@@ -12,6 +12,8 @@ from gawah.ports import Catalog
 from gawah.sources import found_file, read_source
 from gawah.types import AnswerRecord, Document, SourceFile, VerifyStatus
 
+_MOST_PLACES = 10_000  # of a word that stands everywhere, any place will do
+
 
 @dataclass(frozen=True, slots=True)
 class SourceReader:
@@ -104,9 +106,9 @@ def _check(citation: Mapping[str, Any], source: _Source) -> tuple[VerifyStatus, 
 def _find(text: str, citation: Mapping[str, Any]) -> int | None:
     """Where the quote is now: with the words around it if they are still there, else nearest to where it was."""
     quote, start = citation["quote"], citation["from"]
-    places = []
+    places: list[int] = []
     at = text.find(quote)
-    while at >= 0:
+    while at >= 0 and len(places) < _MOST_PLACES:
         places.append(at)
         at = text.find(quote, at + 1)
     if not places:
@@ -114,7 +116,7 @@ def _find(text: str, citation: Mapping[str, Any]) -> int | None:
     before, after = citation["prefix"], citation["suffix"]
 
     def unlikeness(at: int) -> tuple[bool, int]:
-        around = text[:at].endswith(before) and text[at + len(quote) :].startswith(after)
+        around = text.startswith(before, max(0, at - len(before))) and text.startswith(after, at + len(quote))
         return (not around, abs(at - start))
 
     return min(places, key=unlikeness)

@@ -25,6 +25,9 @@ class Made:
         assert system == "dense"
         return self._pair(treatment, baseline, k)
 
+    def whole(self, treatment, baseline, system, k):
+        return self.strategies(treatment, baseline, system, k)
+
     def systems(self, treatment, baseline, form, k):
         assert form == "E"
         return self._pair(treatment, baseline, k)
@@ -44,6 +47,7 @@ AS_PUBLISHED = {
     ("B", "A", 8): (8, 6), ("F", "E", 20): (0, 6), ("E", "A", 20): (18, 3), ("E", "C", 20): (12, 2),
     ("bm25", "dense", 1): (12, 2), ("bm25", "dense", 8): (3, 15), ("rrf", "bm25", 4): (10, 3),
     ("rrf", "dense", 4): (10, 6), ("rerank", "rrf", 1): (14, 2),
+    ("B", "A", 20): (9, 7), ("product", "no header", 20): (12, 2),
 }  # fmt: skip
 
 
@@ -67,6 +71,11 @@ def test_a_claimed_gain_repeats_only_beyond_chance(wins, losses, verdict):
 
 def test_a_claim_of_no_difference_falls_when_there_is_one_either_way():
     assert [equal(compared(*pair)) for pair in ((8, 6), (12, 2), (2, 12))] == ["Repeats", "Contradicted", "Contradicted"]
+
+
+def test_every_comparison_of_a_claim_of_no_difference_counts():
+    assert equal(compared(8, 6), compared(9, 7)) == "Repeats"
+    assert equal(compared(8, 6), compared(13, 2)) == "Contradicted"
 
 
 def test_counts_and_p_are_written_out():

@@ -22,10 +22,21 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def metrics(tmp_path_factory):
+def measured(tmp_path_factory):
+    """`measured(gate=…)`: the metrics under a setting; the index is made once."""
     folder = tmp_path_factory.mktemp("examples")
-    settings = load_settings(environment={}, options={"store": folder / "store", "cache": folder / "cache"}).settings
-    return metrics_of(evaluate(workshop(settings), load_collection(EXAMPLES), cite=False))
+
+    def measure(**options):
+        options = {"store": folder / "store", "cache": folder / "cache", **options}
+        settings = load_settings(environment={}, options=options).settings
+        return metrics_of(evaluate(workshop(settings), load_collection(EXAMPLES), cite=False))
+
+    return measure
+
+
+@pytest.fixture(scope="module")
+def metrics(measured):
+    return measured()
 
 
 @pytest.mark.parametrize(
@@ -54,3 +65,10 @@ def test_as_much_is_given_up_and_bluffed(metrics):
     gate = metrics["gate"]
     assert {group: gate["give_ups"][group]["k"] for group in ("own", "ticket")} == {"own": 2, "ticket": 3}
     assert {kind: gate["bluffs"][kind]["k"] for kind in ("near", "far")} == {"near": 20, "far": 3}
+
+
+def test_the_calibrated_gate_would_rather_give_up_than_bluff(measured):
+    gate = measured(gate="calibrated")["gate"]
+    assert gate["name"] == "calibrated"
+    assert {group: gate["give_ups"][group]["k"] for group in ("own", "ticket")} == {"own": 2, "ticket": 26}
+    assert {kind: gate["bluffs"][kind]["k"] for kind in ("near", "far")} == {"near": 13, "far": 0}

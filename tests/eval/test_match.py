@@ -143,3 +143,10 @@ def test_every_needle_of_the_shared_sets_has_one_place(name, suffix):
         text = (SHARED / name / "corpus" / query.document).read_text(encoding="utf-8")
         as_kind = judged(query.needle, document=query.document.removesuffix(".md") + suffix)
         assert len(locate(text, as_kind)) == 1, query.id
+
+
+def test_a_needle_copied_from_the_raw_file_is_found_in_the_canonical_text():
+    """A byte order mark inside a file is dropped there, as it is in the needle."""
+    query = judged("fell \ufeffsilent\x00 at\r\nnoon")
+    assert contains("They fell silent at noon.", query)
+    assert locate("They fell silent at\nnoon.", query) == [Span(5, 24)]

@@ -137,3 +137,72 @@ def test_the_log_of_a_purged_word_holds_no_trace_in_the_file(catalog):
     catalog.vacuum()
     files = [path for path in catalog.directory.rglob("*") if path.is_file()]
     assert not any(b"ZX-CANARY-91" in path.read_bytes() for path in files)
+
+
+LOOK = """
+import pathlib, sys
+from gawah.store.catalog import SqliteCatalog
+catalog = SqliteCatalog(pathlib.Path(sys.argv[1]))
+with catalog.snapshot() as snapshot:
+    snapshot.documents()
+catalog.close()
+"""
+
+
+def test_opening_a_store_again_in_the_same_process_keeps_the_first_ones_locks(catalog):
+    """Any descriptor of the file that is opened and closed beside SQLite's would drop them (POSIX): a lost write-ahead log."""
+    add(catalog, "a.txt", "One.\n")
+    with catalog.snapshot() as snapshot:
+        SqliteCatalog(catalog.directory).close()
+        looked = subprocess.run(
+            [sys.executable, "-c", LOOK, str(catalog.directory)],
+            check=False,
+        )
+        assert looked.returncode == 0
+        assert len(snapshot.documents()) == 1
+        assert catalog.path.with_name(catalog.path.name + "-wal").exists()
+    add(catalog, "b.txt", "Two.\n")
+    assert catalog.integrity_errors() == []
+
+
+def test_an_emptied_file_is_not_taken_for_a_new_store(tmp_path):
+    SqliteCatalog(tmp_path, create=True).close()
+    (tmp_path / "catalog.sqlite").write_bytes(b"")
+    with pytest.raises(NotFoundError, match="is empty"):
+        SqliteCatalog(tmp_path)
+
+
+def test_a_purge_that_was_interrupted_is_owed_until_it_is_done(catalog):
+    document = add(catalog, "secret.txt", "The word is ZX-CANARY-91.\n")
+    catalog.append_answer("a", "answered", {"quote": "ZX-CANARY-91"}, [document.id])
+    with catalog.snapshot() as snapshot:
+        number = snapshot.find_document("secret.txt").no
+    assert catalog.purge_documents([number], [document.id]) == (1, 1)
+    assert catalog.purge_owed()
+    catalog.vacuum()
+    assert not catalog.purge_owed()
+
+
+def test_a_purge_beside_a_reader_does_not_claim_success(catalog, monkeypatch):
+    monkeypatch.setattr("gawah.store.connection.BUSY_TIMEOUT_MS", 50)
+    add(catalog, "secret.txt", "The word is ZX-CANARY-91.\n")
+    reader = SqliteCatalog(catalog.directory)
+    other = SqliteCatalog(catalog.directory)
+    with reader.snapshot() as snapshot:
+        number = snapshot.find_document("secret.txt").no
+        other.purge_documents([number], None)
+        with pytest.raises(StoreBusyError, match="gawah rm --purge"):
+            other.vacuum()
+        assert other.purge_owed()
+    other.vacuum()
+    assert not other.purge_owed()
+    reader.close()
+    other.close()
+
+
+def test_a_worker_does_not_take_its_own_late_job(catalog, clock):
+    catalog.enqueue([("default", "a.txt", "file:///a.txt")])
+    assert catalog.claim("one") is not None
+    clock.now += 10_000
+    assert catalog.claim("one") is None
+    assert catalog.claim("two") is not None

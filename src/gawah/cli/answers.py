@@ -103,7 +103,7 @@ def _print_outcome(body: Mapping[str, Any]) -> None:
     for line in (*(f"degraded: {x}" for x in provenance["degraded"]), *(f"note: {x}" for x in provenance["notes"])):
         click.echo(line, err=True)
     if body["status"] == "refused":
-        click.echo(f'NO ANSWER: {body["refusal"]["reason"]} for "{body["question"]}"')
+        click.echo(f"NO ANSWER: {body['refusal']['message'].split('; nearest: ')[0]}")
         for passage in body["refusal"]["nearest"]:
             section = f" > {passage['section']}" if passage["section"] else ""
             click.echo(f"  nearest  d={passage['cosine_distance']:.3f}  {passage['document']}{section}")

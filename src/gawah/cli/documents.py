@@ -201,9 +201,9 @@ def _remark(record: DocumentRecord, stale: dict[int, tuple[str, ...]]) -> str:
 
 
 def _is_there(record: DocumentRecord) -> bool:
-    from gawah.sources import found_file
+    from gawah.sources import is_gone
 
-    return found_file(record.uri) is not None
+    return not is_gone(record.uri)
 
 
 @click.command()
@@ -256,14 +256,14 @@ def rm(
     as_json: bool,
 ) -> None:
     """Remove documents, by name or id, and all that was made of them."""
-    from gawah.sources import found_file
+    from gawah.sources import is_gone
 
     if not names and not vanished and not purge:
         raise click.UsageError("name a document, or give --vanished")
     with open_application(context, store, assignments) as app:
         records = {record.id: record for record in (app.find_document(name) for name in names)}
         if vanished:
-            records |= {record.id: record for record in app.documents() if found_file(record.uri) is None}
+            records |= {record.id: record for record in app.documents() if is_gone(record.uri)}
         gone = (app.purge if purge else app.remove)(list(records.values()))
     removed = [record.name for record in records.values()]
     if as_json:

@@ -1,6 +1,7 @@
 """The one definition of correct: does a text hold a query's needle whole? And where does a needle stand in a text?
 
-Fold "md" collapses white space, so that a needle wrapped over lines counts. Fold "pdf" compares letters, digits and
+Fold "md" collapses white space, so that a needle wrapped over lines counts, and leaves out what no canonical text holds
+(byte order marks, control characters), since a needle may have been copied from the raw file. Fold "pdf" compares letters, digits and
 combining marks of the NFKC form in lower case, which ignores hyphenation, ligatures and soft breaks; there, a table row
 is held by all its cells, and a sentence over a page break by both its parts, since a running head may stand between.
 """
@@ -16,6 +17,7 @@ from gawah.eval.collection import Fold, JudgedQuery
 from gawah.text import collapse_space
 from gawah.types import Span
 
+_DROPPED = re.compile("[\x00-\x08\x0e-\x1b\ufeff]")  # as in extract; those that are blanks too count as blanks
 _MARKS = frozenset({"Mn", "Mc"})
 
 
@@ -46,7 +48,7 @@ def needle_of(query: JudgedQuery) -> Needle:
 
 def folded_text(text: str, fold: Fold) -> str:
     """A text as needles are compared with it."""
-    return collapse_space(text) if fold == "md" else _letters(text)
+    return collapse_space(_DROPPED.sub("", text)) if fold == "md" else _letters(text)
 
 
 def contains(text: str, query: JudgedQuery) -> bool:
@@ -69,7 +71,7 @@ def locate(text: str, query: JudgedQuery) -> list[Span]:
     "yes" occurs everywhere and tells no place.
     """
     if query.fold == "md":
-        words = [re.escape(word) for word in query.needle.split()]
+        words = [re.escape(word) for word in _DROPPED.sub("", query.needle).split()]
         return [Span(*found.span()) for found in re.finditer(r"\s+".join(words), text)] if words else []
     folded = _PlacedText.of(text)
     whole = folded.find(query.needle)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 
+from gawah.ask import judge
 from gawah.chunk import Audit, Chunking
 from gawah.cite import resolve
 from gawah.compose import compose, number_sources
@@ -20,7 +21,7 @@ from gawah.eval.measures import MRR_CUTOFF, Destroyed, QueryOutcome, destroyed, 
 from gawah.eval.validation import validate_collection
 from gawah.gate import Gate
 from gawah.ports import Catalog, Generator, Snapshot
-from gawah.retrieve import SYSTEMS, Retrieved, Retriever, gather, retrieve
+from gawah.retrieve import SYSTEMS, Retrieved, Retriever, retrieve
 from gawah.types import Chunk, Citation, DocumentState, Estimate, GateDecision, Locator, Passage, Ranking, Stamp
 
 CUTOFF = MRR_CUTOFF  # how many results of a system are judged
@@ -232,9 +233,8 @@ def _ask(
 ) -> Asked:
     """As `ask` does it, but for the recording; and each system's ranking besides."""
     retriever = subject.retriever
-    retrieved = retrieve(retriever, snapshot, query.query, system=retriever.best_system, cutoff=retriever.rerank_depth)
+    retrieved, decision = judge(retriever, subject.gate, snapshot, query.query)
     rankings = {system: _ranking(retriever, snapshot, query.query, system, retrieved) for system in systems}
-    decision = subject.gate(gather(retriever, snapshot, retrieved))
     outcomes: dict[str, QueryOutcome] = {}
     right, found = False, None
     if isinstance(query, JudgedQuery):

@@ -72,7 +72,7 @@ def render(units: Sequence[Unit]) -> Rendering:
             continue
         _separate(page, unit.kind)
         span = Span(page.length, page.length + len(text))
-        title = text if unit.kind is BlockKind.HEADING else ""
+        title = " ".join(text.split()) if unit.kind is BlockKind.HEADING else ""
         page.blocks.append(Block(unit.kind, span, unit.level, title))
         page.places.append(Place(span, CharRange(span.start, span.end, words=_seen(unit.runs, text, joint))))
         _put(page, text)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from gawah.extract.canonical import language_of, read_text, stem
 from gawah.extract.csv_cells import count_cells, scan_cells, scan_rows, sniff_delimiter
 from gawah.fingerprint import document_id
-from gawah.types import Block, BlockKind, CsvCells, Document, Place, SourceFile
+from gawah.types import Block, BlockKind, CsvCells, Document, Place, SourceFile, Span
 
 _NUMERIC = re.compile(r"[+\-−]?[$€£¥]?\s*[\d٠-٩۰-۹०-९][\d٠-٩۰-۹०-९.,' \u00a0:/-]*\s*[%€]?")
 _LONGEST_HEADER_CHARS = 200  # the column names stand before every chunk of the table; more would crowd out its rows
@@ -69,7 +69,12 @@ def _read_table(text: str, delimiter: str) -> _Table:
         header = [cell.value for cell in scan_cells(text, blocks[0].span, delimiter)]
         title = column_names(header)
         if title and not any(_NUMERIC.fullmatch(value.strip()) for value in header):
-            blocks[0] = Block(BlockKind.HEADING, blocks[0].span, 2, title)
+            row = blocks[0].span
+            whole = not title.endswith("…") and all(len(value) <= _LONGEST_HEADER_CHARS for value in header)
+            # A header row that does not fit into a title stays a row of its own as well, or its words would be lost.
+            blocks[0] = Block(BlockKind.HEADING, row if whole else Span(row.start, row.start), 2, title)
+            if not whole:
+                blocks.insert(1, Block(BlockKind.TABLE, row))
     return _Table(blocks, places, n_ragged)
 
 

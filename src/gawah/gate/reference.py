@@ -71,7 +71,7 @@ def refusal_message(question: str, decision: GateDecision, nearest: Sequence[Pas
     """One line: why, with the threshold, for which question, and the nearest passages with their distances."""
     asked = f'"{one_line(question, _QUESTION_CHARS)}"'
     if refusal_code(decision) == EMPTY_INDEX:
-        return f"nothing to search for {asked}: no document is indexed, or none that the filter admits"
+        return f"nothing found for {asked}: no document is indexed, or none has a word of the question"
     if not nearest:
         return f"{decision.refuse_reason} for {asked}"
     return f"{decision.refuse_reason} for {asked}; nearest: {'; '.join(_named(passage) for passage in nearest)}"

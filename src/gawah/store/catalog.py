@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from gawah.errors import StampMismatchError
+from gawah.errors import StampMismatchError, StoreBusyError
 from gawah.fingerprint import sha256_text
 from gawah.ports import Embedding, SegmentRecord
 from gawah.store import answers, connection, jobs, records
@@ -194,13 +194,7 @@ class SqliteCatalog:
     def delete_documents(self, document_nos: Sequence[int]) -> int:
         """Removes documents with all that was made of them; returns how many chunks went."""
         with self._write() as opened:
-            n_chunks = 0
-            for no in document_nos:
-                for (generation,) in opened.execute("SELECT id FROM generations").fetchall():
-                    removed = _remove_chunks(opened, no, generation)
-                    _drop_unused(opened, removed)
-                    n_chunks += len(removed)
-                opened.execute("DELETE FROM documents WHERE no = ?", (no,))
+            n_chunks = _delete(opened, document_nos)
             _bump_epoch(opened)
             return n_chunks
 
@@ -253,13 +247,43 @@ class SqliteCatalog:
                 "AND id NOT IN (SELECT embedding FROM chunks)"
             ).rowcount
 
+    def purge_documents(self, document_nos: Sequence[int], document_ids: Iterable[str] | None) -> tuple[int, int]:
+        """Deletes documents and empties the outcomes that carry their words, or those of any that was removed, at once.
+
+        A purge is owed from then on, until `vacuum` has rewritten the file. Returns (chunks deleted, outcomes emptied).
+        """
+        with self._write() as opened:
+            n_chunks = _delete(opened, document_nos)
+            chosen = answers.removed_documents(opened) if document_ids is None else document_ids
+            n_answers = answers.redact(opened, chosen)
+            opened.execute("INSERT OR REPLACE INTO meta VALUES ('purge_owed', '1')")
+            _bump_epoch(opened)
+            return n_chunks, n_answers
+
+    def purge_owed(self) -> bool:
+        """Whether a purge was begun and words of it may still be in the store's files."""
+        with connection.sqlite_errors(self.path):
+            row = self._connection().execute("SELECT 1 FROM meta WHERE key = 'purge_owed'").fetchone()
+            return row is not None
+
     def vacuum(self) -> None:
-        """Rewrites the file without what was deleted and empties the write-ahead log."""
+        """Rewrites the file without what was deleted and empties the write-ahead log: then no purge is owed.
+
+        Raises StoreBusyError while a reader holds on to what was there before.
+        """
         with connection.sqlite_errors(self.path):
             opened = self._connection()
-            opened.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._truncate_log(opened)
             opened.execute("VACUUM")
-            opened.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._truncate_log(opened)
+            opened.execute("DELETE FROM meta WHERE key = 'purge_owed'")
+
+    def _truncate_log(self, opened: sqlite3.Connection) -> None:
+        busy = opened.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        if busy:
+            raise StoreBusyError(
+                f"{self.path}: a reader holds on to what was purged; end it and run: gawah rm --purge"
+            )
 
     def integrity_errors(self) -> list[str]:
         """What SQLite's own check finds; empty when the file is sound."""
@@ -277,16 +301,33 @@ def embedding_key(model: ModelStamp) -> str:
 
 def mismatch(stored: Mapping[str, object], model: ModelStamp) -> str:
     """One line on two models that must not be mixed."""
+    ours = to_json(model)
+    parts = [f"{key} {_short(stored.get(key))} there, {_short(ours[key])} here" for key in ours if ours[key] != stored.get(key)]
     return (
-        f"this store was built with {stored.get('name')} ({str(stored.get('sha256'))[:12]}, "
-        f"{stored.get('dimensions')} dimensions), not with {model.name} ({model.sha256[:12]}, {model.dimensions} "
-        "dimensions); set the old model again, or ingest into a new --store"
+        f"this store was built with {stored.get('name')}, not with {model.name} as it is now ({'; '.join(parts)}); "
+        "set the old model again, or ingest into a new --store"
     )
+
+
+def _short(value: object) -> str:
+    return str(value)[:12]
 
 
 def _inserted(cursor: sqlite3.Cursor) -> int:
     assert cursor.lastrowid is not None
     return cursor.lastrowid
+
+
+def _delete(opened: sqlite3.Connection, document_nos: Sequence[int]) -> int:
+    """Deletes documents with all that was made of them; returns how many chunks."""
+    n_chunks = 0
+    for no in document_nos:
+        for (generation,) in opened.execute("SELECT id FROM generations").fetchall():
+            removed = _remove_chunks(opened, no, generation)
+            _drop_unused(opened, removed)
+            n_chunks += len(removed)
+        opened.execute("DELETE FROM documents WHERE no = ?", (no,))
+    return n_chunks
 
 
 def _remove_chunks(opened: sqlite3.Connection, document_no: int, generation: int) -> list[int]:

@@ -23,7 +23,6 @@ from gawah.store.migrations import APPLICATION_ID, MIGRATIONS
 FILE_NAME = "catalog.sqlite"
 BUSY_TIMEOUT_MS = 15_000  # a document's commit holds the write lock for some milliseconds; large ones for seconds
 _MMAP_BYTES = 1 << 30
-_SQLITE_MAGIC = b"SQLite format 3\x00"
 
 
 @contextlib.contextmanager
@@ -59,8 +58,11 @@ def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
             raise NotFoundError(f"no store at {path.parent}; make one with: gawah ingest FOLDER --store {path.parent}")
         with _os_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-    elif path.stat().st_size:
-        _check_magic(path)
+    elif not create and not path.stat().st_size:
+        # An ingest that makes the store is in its first moment, or something has emptied the file.
+        raise NotFoundError(f"no store at {path.parent} ({path.name} is empty); make one with: gawah ingest FOLDER")
+    # The file is never opened but by SQLite: closing any other descriptor of it would drop this process's locks (POSIX),
+    # and the next process to leave would take the write-ahead log for its own and delete it.
     with sqlite_errors(path):
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=256)
         try:
@@ -81,13 +83,6 @@ def _os_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise StoreError(f"{path} cannot be made: {error.strerror or error}") from error
-
-
-def _check_magic(path: Path) -> None:
-    with _os_errors(path), path.open("rb") as stream:
-        head = stream.read(len(_SQLITE_MAGIC))
-    if head != _SQLITE_MAGIC:
-        raise StoreCorruptError(f"{path} is damaged or no gawah store; restore it from a backup or name another --store")
 
 
 def _migrate(connection: sqlite3.Connection, path: Path) -> None:

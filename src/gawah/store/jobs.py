@@ -41,8 +41,8 @@ def claim(connection: sqlite3.Connection, owner: str, lease_s: float, now: float
     row = connection.execute(
         "SELECT j.id, j.fence, j.document_no FROM jobs j JOIN documents d ON d.no = j.document_no "
         "WHERE (j.lease_until IS NULL OR j.lease_until < ?1) AND (d.next_try_at IS NULL OR d.next_try_at <= ?1) "
-        "ORDER BY j.id LIMIT 1",
-        (now,),
+        "AND j.owner IS NOT ?2 ORDER BY j.id LIMIT 1",  # its own late jobs are at work in this very process
+        (now, owner),
     ).fetchone()
     if row is None:
         return None
