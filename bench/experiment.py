@@ -15,8 +15,7 @@ from bench.findings import findings
 from gawah.chunk import Audit, Chunking
 from gawah.config import load_settings
 from gawah.eval import Collection, Destroyed, QueryOutcome, by_phrasing, compare, load_collection, pool, summarise
-from gawah.eval.record import gate_rates
-from gawah.eval.render import comparisons_table, destroyed_table, measures_table, rates_table, share, table
+from gawah.eval.render import comparisons_table, destroyed_table, measures_table, share, table
 from gawah.eval.run import Run, total_audit
 from gawah.evaluate import Workshop, evaluate, workshop
 from gawah.types import Comparison
@@ -91,7 +90,7 @@ def run_all(shop: Workshop, folders: list[Path]) -> Experiment:
     runs: dict[str, dict[str, Run]] = {}
     for form, chunking in FORMS.items():
         for folder in folders:
-            run = evaluate(shop, load_collection(folder), chunking=chunking, cite=form == DEFAULT)
+            run = evaluate(shop, load_collection(folder), chunking=chunking, cite=False)
             runs.setdefault(form, {})[run.set_name] = run
             print(f"{run.set_name} {run.chunker}: {run.audit.n_chunks} chunks", file=sys.stderr)
     return Experiment(runs)
@@ -185,21 +184,12 @@ def system_tests(experiment: Experiment, form: str) -> str:
     })  # fmt: skip
 
 
-def gate_table(experiment: Experiment) -> str:
-    rates = {}
-    for name, run in experiment.runs[DEFAULT].items():
-        given_up, bluffed = gate_rates(run)
-        rates |= {f"{name}, give-ups": given_up, f"{name}, bluffs": bluffed}
-    return rates_table(rates)
-
-
 def page(experiment: Experiment) -> str:
     n_judged = sum(len(run.judged) for run in experiment.runs[DEFAULT].values())
-    n_refuse = sum(len(run.unanswerable) for run in experiment.runs[DEFAULT].values())
     stamp = next(iter(experiment.runs[DEFAULT].values())).stamps[0]
     model, window = stamp.model.name, stamp.model.window_tokens
     parts = [
-        HEAD.format(sets=" and ".join(experiment.sets), n=n_judged, refuse=n_refuse, model=model, window=window),
+        HEAD.format(sets=" and ".join(experiment.sets), n=n_judged, model=model, window=window),
         f"## What the method found, and whether it repeats\n\n{findings(experiment)}",
         f"## Answers destroyed\n\n{destroyed_table({form: experiment.destroyed(form) for form in FORMS})}",
         f"## What each strategy costs and keeps\n\n{CUTS}\n\n{cuts_table(experiment)}",
@@ -210,7 +200,6 @@ def page(experiment: Experiment) -> str:
         "## Systems, paired\n",
         f"### over the reference's E\n\n{system_tests(experiment, 'E')}",
         f"### over the product's chunks\n\n{system_tests(experiment, DEFAULT)}",
-        f"## The gate over the product's chunks\n\n{gate_table(experiment)}",
     ]
     if "rustbook" in experiment.sets:
         run = experiment.runs[DEFAULT]["rustbook"]
@@ -220,8 +209,8 @@ def page(experiment: Experiment) -> str:
 
 HEAD = """# The experiment: six ways of cutting, four ways of ranking
 
-`make experiment` writes this page. Sets: {sets}; {n} questions with a needle, {refuse} that must be refused. Encoder:
-{model}, window {window} word-pieces.
+`make experiment` writes this page. Sets: {sets}; {n} questions with a needle. Encoder: {model},
+window {window} word-pieces. The gate is measured in gate.md.
 
 **A** cuts blindly every 512 characters, **B** is A with the last 64 characters of the chunk before, **C** cuts at paragraphs
 and sentence ends, **D** is C with overlap, **E** is C with a header of title and section, **F** is E with overlap: all six as
@@ -253,7 +242,7 @@ def main() -> int:
     options = parser.parse_args()
     usual = [SHARED / "rustbook", SHARED / "etcd"] if SHARED.is_dir() else [ROOT / "examples"]
     folders = options.sets or usual
-    shop = workshop(load_settings(environment={}).settings, options.work)
+    shop = workshop(load_settings(environment={}, options={"gate": "reference"}).settings, options.work)
     text = page(run_all(shop, folders))
     if folders == usual and SHARED.is_dir():
         text += f"\n## Exact strings, Hindi, Urdu\n\n{OTHERS}\n\n{other_tables(shop)}"

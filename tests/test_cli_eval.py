@@ -15,6 +15,9 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+REFERENCE = ("--set", "gate=reference")
+
+
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory):
     return tmp_path_factory.mktemp("cache")
@@ -59,10 +62,10 @@ def test_a_set_is_measured_written_and_serves_as_its_own_baseline(gawah_eval, wr
 
 
 def test_bluffs_over_the_target_are_exit_code_1_with_the_reason(gawah_eval, write_set):  # noqa: F811
-    done = gawah_eval(write_set(), "--max-bluff", "0.1", "--set", "gate_threshold=2", code=1)
+    done = gawah_eval(write_set(), "--max-bluff", "0.1", *REFERENCE, "--set", "gate_threshold=2", code=1)
     assert "FAIL" in done.stdout
     assert "2 of 2 that must be refused were answered" in done.stdout
-    assert "PASS" in gawah_eval(write_set(), "--max-bluff", "0.1", "--set", "gate_threshold=0").stdout
+    assert "PASS" in gawah_eval(write_set(), "--max-bluff", "0.1", *REFERENCE, "--set", "gate_threshold=0").stdout
 
 
 def test_other_strategies_and_single_systems_are_measured(gawah_eval, write_set):  # noqa: F811

@@ -16,9 +16,10 @@ from gawah.errors import NotFoundError
 from gawah.eval.collection import Collection, CollectionError
 from gawah.eval.run import Run, Subject, measure
 from gawah.eval.truncate import TruncatingEmbedder
-from gawah.fingerprint import sha256_text
+from gawah.fingerprint import sha256_json, sha256_text
 from gawah.ports import Embedder
 from gawah.types import DocumentRecord
+from gawah.wire import to_json
 
 _HASH_CHARS = 8
 _MODEL_CHARS = 12
@@ -35,9 +36,9 @@ class Workshop:
     embedder: Embedder
 
     def folder(self, collection: Collection, chunking: Chunking) -> Path:
-        """Where the index of a corpus under a chunking is, or will be."""
+        """Where the index of a corpus under a chunking and the encoder's whole stamp is, or will be."""
         corpus = sha256_text(str(collection.corpus_dir.resolve()))[:_HASH_CHARS]
-        model = self.embedder.stamp.sha256[:_MODEL_CHARS]
+        model = sha256_json(to_json(self.embedder.stamp))[:_MODEL_CHARS]
         return self.work / f"{collection.corpus_dir.resolve().parent.name}-{corpus}" / f"{chunking.name.replace('/', '.')}-{model}"
 
 

@@ -73,6 +73,13 @@ def test_the_index_is_built_once_for_a_corpus_a_chunking_and_a_model(make_shop, 
     assert len({shop.folder(little, c) for c in (Chunking(), Chunking("A"), Chunking("A", "reference"))}) == 3
 
 
+def test_another_encoder_has_an_index_of_its_own(make_shop, little):
+    names = ("one", "other")
+    assert len({make_shop(embedder=FakeEmbedder(name)).folder(little, Chunking()) for name in names}) == 2
+    for name in names:
+        assert evaluate(make_shop(embedder=FakeEmbedder(name)), little, cite=False).n_documents == 2
+
+
 def test_a_file_that_left_the_corpus_leaves_the_index(make_shop, write_set):
     shop = make_shop()
     folder = write_set(corpus={**CORPUS, "old.md": "# Old\n\nThe blue boat leaves at nine.\n"})
