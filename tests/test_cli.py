@@ -259,3 +259,43 @@ def spec_store(tmp_path_factory, cache, shared):
         check=True, capture_output=True, env={**os.environ, "XDG_CACHE_HOME": str(cache)},
     )  # fmt: skip
     return store
+
+
+def test_calibrate_fits_a_gate_that_ask_then_uses_and_explains(gawah, folder, tmp_path):
+    (tmp_path / "set").mkdir()
+    folder(FILES, name="set/corpus")
+    asked = [
+        ("How much is the membership fee?", "The membership fee is 40 EUR a month, paid on the first Monday.", "fees.md"),
+        ("When does the blue boat leave?", "The blue boat leaves the northern pier at seven in the morning.", "boats.txt"),
+    ]
+    rows = [{"id": f"q{n}", "query": q, "needle": needle, "document": d} for n, (q, needle, d) in enumerate(asked)]
+    refused = [{"id": f"u{n}", "query": f"What is the capital of country {n}00?", "kind": "far"} for n in range(1, 5)]
+    for name, lines in (("queries.jsonl", rows), ("unanswerable.jsonl", refused)):
+        (tmp_path / "set" / name).write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    out = tmp_path / "gate.json"
+    said = gawah("calibrate", tmp_path / "set", "--out", out)
+    assert "cannot show a bound of 7.0%" in said.stdout
+    assert "under 20 must-refuse questions" in said.stdout
+    body = json.loads(out.read_text(encoding="utf-8"))
+    assert body["schema"] == "gawah.calibration/1"
+    assert body["vectors"]["n_bluffs"] == 0
+    gawah("ingest", tmp_path / "set" / "corpus")
+    use = ("--set", "gate=calibrated", "--set", f"calibration={out}")
+    told = gawah("ask", asked[0][0], "--explain", *use)
+    assert "40 EUR" in told.stdout
+    assert "gate calibrated" in told.stderr
+    assert "adds" in told.stderr
+    gawah("ask", "What is the capital of Mongolia?", *use, code=3)
+    other = gawah("ask", asked[0][0], *use, "--set", "rerank=none", code=5)
+    assert "reranker" in one_line(other)
+    unused = gawah("ask", asked[0][0], "--set", f"calibration={out}", code=5)
+    assert "set gate to calibrated" in one_line(unused)
+    fallen_back = gawah("ask", asked[0][0], "--set", "gate=calibrated", "--set", "rerank=none")
+    assert "no calibration holds for this reranker" in fallen_back.stderr
+
+
+def test_a_set_without_must_refuse_questions_cannot_calibrate(gawah, folder, tmp_path):
+    folder(FILES, name="set/corpus")
+    row = {"id": "q", "query": "How much?", "needle": "Who pays late pays 2 EUR more.", "document": "fees.md"}
+    (tmp_path / "set" / "queries.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    assert "unanswerable" in one_line(gawah("calibrate", tmp_path / "set", code=2))

@@ -225,11 +225,15 @@ def build_embedder(settings: Settings) -> Embedder:
 def build_gate(settings: Settings, stamp: CalibrationStamp) -> tuple[Gate, tuple[str, ...]]:
     """The gate of the settings, and a note where it is not the one they ask for.
 
-    Raises ConfigurationError for a calibration that was named and does not hold here. Where only the one that ships does
-    not, the reference gate decides and every outcome says so.
+    Raises ConfigurationError for a calibration that was named and does not hold here, or would not be used. Where only
+    the one that ships does not hold, the reference gate decides and every outcome says so.
     """
     reference = ReferenceGate(settings.gate_threshold, settings.passages)
     if settings.gate == "reference":
+        if settings.calibration is not None:
+            raise ConfigurationError(
+                f"the calibration {settings.calibration} would not be used: set gate to calibrated, or name no calibration"
+            )
         return reference, ()
     if settings.calibration is not None:
         return CalibratedGate(load_calibration(settings.calibration, stamp), settings.passages), ()

@@ -113,7 +113,7 @@ def gather(retriever: Retriever, snapshot: Snapshot, retrieved: Retrieved) -> Ev
         question=question,
         passages=retrieved.passages,
         query=query,
-        weights=tuple(token_weights(query.words, view.document_frequency, view.n_chunks, analyze=analyze)),
+        weights=_readable_weights(retriever.embedder, view, query),
         tokens=tuple(view.tokens(compared)),
         background=tuple(view.tokens(others[:N_BACKGROUND])),
         term_weights={
@@ -136,6 +136,13 @@ def _admitted(snapshot: Snapshot, only: Filter | None) -> NDArray[np.int64] | No
         asked = [*only.collections, *only.documents, *only.media_types]
         raise NotFoundError(f"no document is of {', '.join(asked)}; `gawah ls` lists collections and names")
     return numbers
+
+
+def _readable_weights(embedder: Embedder, view: IndexView, query: QueryEmbedding) -> tuple[float, ...]:
+    """Token weights for a gate: 0 for words that the encoder cannot read, whose tokens match by noise."""
+    readable = {word: embedder.coverage(word) >= COVERED_ABOVE for word in set(query.words)}
+    weights = token_weights(query.words, view.document_frequency, view.n_chunks, analyze=analyze)
+    return tuple(weight if readable[word] else 0.0 for word, weight in zip(query.words, weights, strict=True))
 
 
 class Stopwatch:

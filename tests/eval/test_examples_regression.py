@@ -66,7 +66,7 @@ def test_no_answer_is_destroyed_and_nothing_is_truncated(metrics):
 @pytest.mark.parametrize(
     ("name", "give_ups", "bluffs"),
     [
-        ("calibrated", {"own": 2, "ticket": 27}, {"near": 13, "far": 0}),
+        ("calibrated", {"own": 2, "ticket": 26}, {"near": 13, "far": 0}),
         ("reference", {"own": 2, "ticket": 3}, {"near": 20, "far": 3}),
     ],
 )

@@ -58,7 +58,7 @@ def test_a_refusal_says_score_threshold_and_what_is_missing():
     decision = CalibratedGate(BY_CAT)(make_evidence("warm cat GSM-E19", texts=["a warm cat"]))
     assert decision.admitted == ()
     assert decision.refuse_reason == (
-        f"nothing that answers it: score {decision.score:.2f}, not over 0.00; not in the passages: GSM-E19"
+        f"nothing that answers it (score {decision.score:.2f}, not over 0.00; not in the passages: GSM-E19)"
     )
     assert refusal_code(decision) == "nothing_near"
 

@@ -53,7 +53,10 @@ def plain_loops(evidence):
         "margin": scores[0] - sum(scores[1:]) / len(scores[1:]) if len(scores) > 1 else 0.0,
         "gain": weighted([f - c for f, c in zip(foremost, chance, strict=True)]),
         "above_background": (
-            sum(f > b for f, b in zip(foremost, at_best, strict=True)) / len(foremost) if foremost else 0.0
+            sum(f > b for f, b, w in zip(foremost, at_best, evidence.weights, strict=True) if w)
+            / sum(w > 0 for w in evidence.weights)
+            if any(evidence.weights)
+            else 0.0
         ),
     }
 

@@ -52,7 +52,7 @@ def calibrate(
     for name, model in (("by vectors", calibration.vectors), ("by words", calibration.words)):
         _print_model(name, model)
     if out:
-        click.echo(f"written to {out}; use it with: gawah --set calibration={out} …", err=True)
+        click.echo(f"written to {out}; use it with --set gate=calibrated --set calibration={out}", err=True)
 
 
 def _print_model(name: str, fitted: Fitted) -> None:

@@ -48,7 +48,5 @@ class CalibratedGate:
 def _reason(evidence: Evidence, fitted: Fitted, score: float, lacking: Demands) -> str:
     if not evidence.passages:
         return EMPTY_INDEX
-    reason = f"nothing that answers it: score {score:.2f}, not over {fitted.threshold:.2f}"
-    if lacking.words:
-        reason += f"; not in the passages: {one_line(', '.join(lacking.words), _WORDS_CHARS)}"
-    return reason
+    lacks = f"; not in the passages: {one_line(', '.join(lacking.words), _WORDS_CHARS)}" if lacking.words else ""
+    return f"nothing that answers it (score {score:.2f}, not over {fitted.threshold:.2f}{lacks})"

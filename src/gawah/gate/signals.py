@@ -74,7 +74,7 @@ def _of_vectors(evidence: Evidence) -> dict[str, float]:
     """Of token matches, each question token by its weight: `maxsim_best` of the
     best passage that would go on, `maxsim_pieces` of the best sentence-sized piece of one; `margin` of the best passage
     over the mean of the others compared; `gain` of the best four together over the median background chunk;
-    `above_background`: the share of question tokens that they match better than every background chunk does.
+    `above_background`: the share of the tokens that weigh anything which they match better than every background chunk does.
     """
     vectors = evidence.query.token_vectors
     weights = np.asarray(evidence.weights, np.float64)
@@ -91,7 +91,7 @@ def _of_vectors(evidence: Evidence) -> dict[str, float]:
         "maxsim_pieces": float(pieces.max(initial=0.0)),
         "margin": float(scores[0] - scores[1:].mean()) if len(scores) > 1 else 0.0,
         "gain": float((foremost - by_chance) @ shares),
-        "above_background": float((foremost > at_best).mean()) if len(foremost) else 0.0,
+        "above_background": float((foremost > at_best)[weights > 0].mean()) if weights.any() else 0.0,
     }
 
 
