@@ -136,6 +136,8 @@ class OpenAIGenerator:
         return httpx.Client(
             headers=headers,
             timeout=httpx.Timeout(limits.read_s, connect=limits.connect_s),
+            # A busy server may close its end while we wait: the next try on that connection would break for no reason.
+            limits=httpx.Limits(max_keepalive_connections=0),
             trust_env=not is_local,  # no proxy can reach this machine's own loopback
         )
 
