@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from typing import Literal
 
 from gawah.ask import judge
 from gawah.chunk import Audit, Chunking
@@ -25,6 +26,11 @@ from gawah.retrieve import SYSTEMS, Retrieved, Retriever, retrieve
 from gawah.types import Chunk, Citation, DocumentState, Estimate, GateDecision, Locator, Passage, Ranking, Stamp
 
 CUTOFF = MRR_CUTOFF  # how many results of a system are judged
+
+Reached = Literal["not_found", "not_admitted", "refused", "given"]
+"""How far a needle came: in no fused result, in one but in no admitted passage, in one that the gate refused with all
+others, or in a passage that goes to the generator.
+"""
 _PROBLEMS_SHOWN = 3
 
 
@@ -44,7 +50,8 @@ class Asked:
     """One question as the systems, the gate and the generator met it.
 
     `rankings` and `outcomes` are by system, `outcomes` of answerable questions only. `right` says whether an admitted
-    passage holds the needle, `found` is the place of the first passage of the best system that does.
+    passage holds the needle, `found` is the place of the first passage of the best system that does, `reached` is None
+    for what must be refused.
     """
 
     query: JudgedQuery | UnanswerableQuery
@@ -52,6 +59,7 @@ class Asked:
     outcomes: Mapping[str, QueryOutcome]
     decision: GateDecision
     right: bool
+    reached: Reached | None
     found: Locator | None
     citations: tuple[Citation, ...]
     notes: tuple[str, ...]
@@ -236,12 +244,13 @@ def _ask(
     retrieved, decision = judge(retriever, subject.gate, snapshot, query.query)
     rankings = {system: _ranking(retriever, snapshot, query.query, system, retrieved) for system in systems}
     outcomes: dict[str, QueryOutcome] = {}
-    right, found = False, None
+    right, reached, found = False, None, None
     if isinstance(query, JudgedQuery):
         for system, ranking in rankings.items():
             texts = [judged_text(snapshot.chunk(hit.chunk_id)) for hit in ranking.hits]
             outcomes[system] = outcome_of(query, texts)
         right = _holder(query, decision.admitted) is not None
+        reached = _reached(snapshot, query, retrieved, decision)
         holder = _holder(query, retrieved.passages[:CUTOFF])
         found = holder.locator if holder else None
     return Asked(
@@ -250,11 +259,23 @@ def _ask(
         outcomes=outcomes,
         decision=decision,
         right=right,
+        reached=reached,
         found=found,
         citations=_citations(subject, query, decision),
         notes=(*retrieved.degraded, *retrieved.notes),
         times_ms={**retrieved.times_ms, "total": round(sum(retrieved.times_ms.values()), 3)},
     )
+
+
+def _reached(snapshot: Snapshot, query: JudgedQuery, retrieved: Retrieved, decision: GateDecision) -> Reached:
+    if _holder(query, decision.admitted) is not None:
+        return "given"
+    needle = needle_of(query)
+    fused = retrieved.rankings.get("rrf") or retrieved.rankings[retrieved.system]
+    contents = (snapshot.chunk(hit.chunk_id).content for hit in fused.hits)
+    if not any(needle.is_in(folded_text(content, needle.fold)) for content in contents):
+        return "not_found"
+    return "not_admitted" if decision.refuse_reason is None else "refused"
 
 
 def _ranking(retriever: Retriever, snapshot: Snapshot, question: str, system: str, retrieved: Retrieved) -> Ranking:
