@@ -28,9 +28,7 @@ from gawah.types import Chunk, Citation, DocumentState, Estimate, GateDecision, 
 CUTOFF = MRR_CUTOFF  # how many results of a system are judged
 
 Reached = Literal["not_found", "not_admitted", "refused", "given"]
-"""How far a needle came: in no fused result, in one but in no admitted passage, in one that the gate refused with all
-others, or in a passage that goes to the generator.
-"""
+"""A needle is in no fused result; in one, but in no admitted passage; in one, but the gate refused; in what is admitted."""
 _PROBLEMS_SHOWN = 3
 
 
@@ -49,16 +47,14 @@ class Subject:
 class Asked:
     """One question as the systems, the gate and the generator met it.
 
-    `rankings` and `outcomes` are by system, `outcomes` of answerable questions only. `right` says whether an admitted
-    passage holds the needle, `found` is the place of the first passage of the best system that does, `reached` is None
-    for what must be refused.
+    `rankings` and `outcomes` are by system, `outcomes` of answerable questions only. `reached` is None for what must be
+    refused, `found` the place of the best system's first passage that holds the needle.
     """
 
     query: JudgedQuery | UnanswerableQuery
     rankings: Mapping[str, Ranking]
     outcomes: Mapping[str, QueryOutcome]
     decision: GateDecision
-    right: bool
     reached: Reached | None
     found: Locator | None
     citations: tuple[Citation, ...]
@@ -68,6 +64,11 @@ class Asked:
     @property
     def refused(self) -> bool:
         return self.decision.refuse_reason is not None
+
+    @property
+    def right(self) -> bool:
+        """Whether an admitted passage holds the needle."""
+        return self.reached == "given"
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,8 +228,7 @@ def _ask_each(
     systems: tuple[str, ...],
     judged_text: Callable[[Chunk], str],
 ) -> Iterator[Asked]:
-    queries: list[JudgedQuery | UnanswerableQuery] = [*collection.queries, *collection.unanswerable]
-    for query in queries:
+    for query in collection.questions:
         yield _ask(subject, snapshot, query, systems, judged_text)
 
 
@@ -244,12 +244,11 @@ def _ask(
     retrieved, decision = judge(retriever, subject.gate, snapshot, query.query)
     rankings = {system: _ranking(retriever, snapshot, query.query, system, retrieved) for system in systems}
     outcomes: dict[str, QueryOutcome] = {}
-    right, reached, found = False, None, None
+    reached, found = None, None
     if isinstance(query, JudgedQuery):
         for system, ranking in rankings.items():
             texts = [judged_text(snapshot.chunk(hit.chunk_id)) for hit in ranking.hits]
             outcomes[system] = outcome_of(query, texts)
-        right = _holder(query, decision.admitted) is not None
         reached = _reached(snapshot, query, retrieved, decision)
         holder = _holder(query, retrieved.passages[:CUTOFF])
         found = holder.locator if holder else None
@@ -258,7 +257,6 @@ def _ask(
         rankings=rankings,
         outcomes=outcomes,
         decision=decision,
-        right=right,
         reached=reached,
         found=found,
         citations=_citations(subject, query, decision),
