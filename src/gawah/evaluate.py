@@ -13,7 +13,7 @@ from gawah.app import Application, build_embedder, build_generator
 from gawah.ask import Assistant, answer
 from gawah.chunk import Chunking
 from gawah.config import Settings
-from gawah.errors import NotFoundError
+from gawah.errors import NotFoundError, UsageError
 from gawah.eval.answers import Answers, Cited, Judged, Reply, judge_replies
 from gawah.eval.asking import Answerer, ask_each
 from gawah.eval.collection import Collection, CollectionError
@@ -27,6 +27,7 @@ from gawah.wire import to_json
 
 _HASH_CHARS = 8
 _MODEL_CHARS = 12
+_LONGEST_DEADLINE_S = 86_400  # sockets and locks take no infinite wait for a number
 
 Progress = Callable[[DocumentRecord], None]
 Heard = Callable[[Judged], None]
@@ -92,9 +93,14 @@ def prepare_asking(
 ) -> Asking:
     """What `ask_set` needs, without asking anything yet; the deadline is the generator's unless given.
 
-    The key of the settings goes to a server only when that is the endpoint it was set for. Raises ConfigurationError.
+    The key of the settings goes to a server only when that is the endpoint it was set for. Raises ConfigurationError, and
+    UsageError for a deadline beyond a day.
     """
     deadline_s = settings.generator_timeout_s if deadline_s is None else deadline_s
+    if not 0 < deadline_s <= _LONGEST_DEADLINE_S:
+        raise UsageError(
+            f"a deadline of {deadline_s:g} s is no time to answer in; choose at most {_LONGEST_DEADLINE_S:,} s"
+        )
     if server:
         is_own = server.rstrip("/") == settings.openai_url.rstrip("/")
         key = settings.openai_key.get_secret_value() if is_own else ""

@@ -23,7 +23,7 @@ Status = Literal["answered", "uncited", "refused", "timed_out", "failed"]
 STATUSES: tuple[Status, ...] = ("answered", "uncited", "refused", "timed_out", "failed")
 
 _WITH_WORDS = ("answered", "uncited")
-_MARKER = re.compile(r"[\[［【]\s*\d+(?:\s*[,;–-]\s*\d+)*\s*[\]］】]")
+_MARKER = re.compile(r"(?<!\w)[\[［【]\s*\d+(?:\s*[,;–-]\s*\d+)*\s*[\]］】]")  # not the index of arr[0]
 _NEGATIONS = frozenset({"not", "no", "nor", "never", "without", "cannot"})  # stop words that turn an answer round
 
 
