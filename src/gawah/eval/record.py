@@ -1,20 +1,23 @@
-"""A run to files and back: `metrics.json`, a line a question, TREC runs and judgements.
+"""A run to files and back: `metrics.json`, a line a question, a line an answer, TREC runs.
 
 `docs/evaluation.md` describes every field. Times differ from run to run, everything else is the same to the byte.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 import numpy as np
 
 from gawah.errors import UsageError
+from gawah.eval.answers import Answers, Judged, answer_line, answers_record
 from gawah.eval.collection import CollectionError, JudgedQuery
 from gawah.eval.measures import QueryOutcome, bluffs, by_phrasing, counts, give_ups, summarise, summary_record
 from gawah.eval.run import Run
@@ -26,11 +29,13 @@ from gawah.wire import to_json
 SCHEMA = "gawah.metrics/1"
 METRICS = "metrics.json"
 LINES = "questions.jsonl"
+ANSWERS = "answers.jsonl"
 
 
-def metrics_of(run: Run) -> dict[str, Any]:
-    """The run as it stands in metrics.json."""
+def metrics_of(run: Run, answers: Answers | None = None) -> dict[str, Any]:
+    """The run as it stands in metrics.json; `answers` is in it when there are some."""
     audit = run.audit
+    asked = {} if answers is None else {"answers": answers_record(answers)}
     return {
         "schema": SCHEMA,
         "set": run.set_name,
@@ -53,6 +58,7 @@ def metrics_of(run: Run) -> dict[str, Any]:
             "context_share": round(audit.header_share, 6),
         },
         "times_ms": times_of(run),
+        **asked,
     }
 
 
@@ -100,28 +106,62 @@ def lines_of(run: Run) -> Iterator[dict[str, Any]]:
         }
 
 
-def write_files(run: Run, folder: Path) -> dict[str, Any]:
+def write_files(run: Run, folder: Path, answers: Answers | None = None) -> dict[str, Any]:
     """Writes the run into a folder, over what a run left there before; returns the metrics. Raises UsageError."""
-    metrics = metrics_of(run)
-    try:
+    metrics = metrics_of(run, answers)
+    with _writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / METRICS).write_text(_pretty(metrics), encoding="utf-8", newline="\n")
-        (folder / LINES).write_text("".join(f"{_compact(line)}\n" for line in lines_of(run)), encoding="utf-8")
+        _write_lines(folder / LINES, lines_of(run))
+        if answers is None:
+            (folder / ANSWERS).unlink(missing_ok=True)
+        else:
+            _write_lines(folder / ANSWERS, map(answer_line, answers.judged))
         for system in run.systems:
             rankings = {one.query.id: one.rankings[system] for one in run.asked}
             write_run(folder / f"{system}.run", with_rank_scores(rankings))
-    except OSError as error:
-        raise UsageError(f"cannot write the run to {folder}: {error.strerror or error}") from error
     return metrics
+
+
+class AnswerLog:
+    """The answers of a run while they come: what was answered is on disk, whatever ends the process.
+
+    A context manager. Lines stand in the order in which they came until it is left; then in the order of `ids`.
+    """
+
+    def __init__(self, folder: Path, ids: Sequence[str]) -> None:
+        self._path = folder / ANSWERS
+        self._place = {query_id: place for place, query_id in enumerate(ids)}
+        self._lines: list[dict[str, Any]] = []
+
+    def add(self, one: Judged) -> None:
+        """Raises UsageError when it cannot be written."""
+        line = answer_line(one)
+        self._lines.append(line)
+        with _writing(self._path), self._path.open("a", encoding="utf-8", newline="\n") as stream:
+            stream.write(f"{_compact(line)}\n")
+
+    def __enter__(self) -> Self:
+        with _writing(self._path):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._path.write_text("", encoding="utf-8")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with _writing(self._path):
+            _write_lines(self._path, sorted(self._lines, key=lambda line: self._place[line["id"]]))
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """An earlier run, as it was written: its metrics, and its lines by question id."""
+    """An earlier run, as it was written: its metrics, and its lines by question id; `answers` only of a finished asking."""
 
     folder: Path
     metrics: Mapping[str, Any]
     lines: Mapping[str, Mapping[str, Any]]
+    answers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def read_baseline(path: Path) -> Baseline:
@@ -132,15 +172,34 @@ def read_baseline(path: Path) -> Baseline:
         raise CollectionError(
             f"{folder / METRICS} is of schema {metrics.get('schema')!r}, not {SCHEMA}; measure it anew"
         )
+    lines = _lines_by_id(folder / LINES, "gate", dict)
+    answers = _lines_by_id(folder / ANSWERS, "status", str) if metrics.get("answers") else {}
+    return Baseline(folder, metrics, lines, answers)
+
+
+def _lines_by_id(path: Path, key: str, kind: type) -> dict[str, Mapping[str, Any]]:
+    """Lines of a run by question id; each must have `key` of a kind."""
     lines: dict[str, Mapping[str, Any]] = {}
-    for number, text in enumerate(_read(folder / LINES).split("\n"), start=1):
+    for number, text in enumerate(_read(path).split("\n"), start=1):
         if not text.strip():
             continue
-        line = _object(f"{folder / LINES}:{number}", text)
-        if not isinstance(line.get("id"), str) or not isinstance(line.get("gate"), dict):
-            raise CollectionError(f"{folder / LINES}:{number}: no question of a run; measure it anew")
+        line = _object(f"{path}:{number}", text)
+        if not isinstance(line.get("id"), str) or not isinstance(line.get(key), kind):
+            raise CollectionError(f"{path}:{number}: no question of a run; measure it anew")
         lines[line["id"]] = line
-    return Baseline(folder, metrics, lines)
+    return lines
+
+
+@contextlib.contextmanager
+def _writing(place: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"cannot write the run to {place}: {error.strerror or error}") from error
+
+
+def _write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
+    path.write_text("".join(f"{_compact(line)}\n" for line in lines), encoding="utf-8", newline="\n")
 
 
 def _read(path: Path) -> str:

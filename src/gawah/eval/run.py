@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from typing import Literal
 
 from gawah.ask import judge
 from gawah.chunk import Audit, Chunking
@@ -25,6 +26,9 @@ from gawah.retrieve import SYSTEMS, Retrieved, Retriever, retrieve
 from gawah.types import Chunk, Citation, DocumentState, Estimate, GateDecision, Locator, Passage, Ranking, Stamp
 
 CUTOFF = MRR_CUTOFF  # how many results of a system are judged
+
+Reached = Literal["not_found", "not_admitted", "refused", "given"]
+"""A needle is in no fused result; in one, but in no admitted passage; in one, but the gate refused; in what is admitted."""
 _PROBLEMS_SHOWN = 3
 
 
@@ -43,15 +47,15 @@ class Subject:
 class Asked:
     """One question as the systems, the gate and the generator met it.
 
-    `rankings` and `outcomes` are by system, `outcomes` of answerable questions only. `right` says whether an admitted
-    passage holds the needle, `found` is the place of the first passage of the best system that does.
+    `rankings` and `outcomes` are by system, `outcomes` of answerable questions only. `reached` is None for what must be
+    refused, `found` the place of the best system's first passage that holds the needle.
     """
 
     query: JudgedQuery | UnanswerableQuery
     rankings: Mapping[str, Ranking]
     outcomes: Mapping[str, QueryOutcome]
     decision: GateDecision
-    right: bool
+    reached: Reached | None
     found: Locator | None
     citations: tuple[Citation, ...]
     notes: tuple[str, ...]
@@ -60,6 +64,11 @@ class Asked:
     @property
     def refused(self) -> bool:
         return self.decision.refuse_reason is not None
+
+    @property
+    def right(self) -> bool:
+        """Whether an admitted passage holds the needle."""
+        return self.reached == "given"
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,8 +228,7 @@ def _ask_each(
     systems: tuple[str, ...],
     judged_text: Callable[[Chunk], str],
 ) -> Iterator[Asked]:
-    queries: list[JudgedQuery | UnanswerableQuery] = [*collection.queries, *collection.unanswerable]
-    for query in queries:
+    for query in collection.questions:
         yield _ask(subject, snapshot, query, systems, judged_text)
 
 
@@ -236,12 +244,12 @@ def _ask(
     retrieved, decision = judge(retriever, subject.gate, snapshot, query.query)
     rankings = {system: _ranking(retriever, snapshot, query.query, system, retrieved) for system in systems}
     outcomes: dict[str, QueryOutcome] = {}
-    right, found = False, None
+    reached, found = None, None
     if isinstance(query, JudgedQuery):
         for system, ranking in rankings.items():
             texts = [judged_text(snapshot.chunk(hit.chunk_id)) for hit in ranking.hits]
             outcomes[system] = outcome_of(query, texts)
-        right = _holder(query, decision.admitted) is not None
+        reached = _reached(snapshot, query, retrieved, decision)
         holder = _holder(query, retrieved.passages[:CUTOFF])
         found = holder.locator if holder else None
     return Asked(
@@ -249,12 +257,23 @@ def _ask(
         rankings=rankings,
         outcomes=outcomes,
         decision=decision,
-        right=right,
+        reached=reached,
         found=found,
         citations=_citations(subject, query, decision),
         notes=(*retrieved.degraded, *retrieved.notes),
         times_ms={**retrieved.times_ms, "total": round(sum(retrieved.times_ms.values()), 3)},
     )
+
+
+def _reached(snapshot: Snapshot, query: JudgedQuery, retrieved: Retrieved, decision: GateDecision) -> Reached:
+    if _holder(query, decision.admitted) is not None:
+        return "given"
+    needle = needle_of(query)
+    fused = retrieved.rankings.get("rrf") or retrieved.rankings[retrieved.system]
+    contents = (snapshot.chunk(hit.chunk_id).content for hit in fused.hits)
+    if not any(needle.is_in(folded_text(content, needle.fold)) for content in contents):
+        return "not_found"
+    return "not_admitted" if decision.refuse_reason is None else "refused"
 
 
 def _ranking(retriever: Retriever, snapshot: Snapshot, question: str, system: str, retrieved: Retrieved) -> Ranking:
