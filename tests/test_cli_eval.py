@@ -80,7 +80,7 @@ def test_other_strategies_and_single_systems_are_measured(gawah_eval, write_set)
 
 def test_every_question_is_asked_tallied_and_kept(gawah_eval, write_set, tmp_path):  # noqa: F811
     folder, out = write_set(), tmp_path / "run"
-    wide = ("--system", "bm25", "--set", "gate_threshold=2")
+    wide = ("--system", "bm25", *REFERENCE, "--set", "gate_threshold=2")
     done = gawah_eval(folder, "--answers", "--concurrency", "3", "--deadline", "60", "--out", out, *wide)
     for words in ("asked extractive/1, 3 questions at a time, at most 60 s each", "timed_out", "retriever missed"):
         assert words in done.stdout
