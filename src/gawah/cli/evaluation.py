@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gawah.cli.common import common_options, load, print_columns, print_json
+from gawah.cli.common import PATH, common_options, load, print_columns
+from gawah.cli.terminal import print_json, say
 
 if TYPE_CHECKING:
     from gawah.eval.baseline import Verdict
@@ -18,7 +19,7 @@ _WORSE = 1  # exit code
 
 
 @click.command("eval")
-@click.argument("folder", metavar="SET", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="SET", type=PATH)
 @click.option("--strategy", type=click.Choice(list("ABCDEF")), default="E", show_default=True, help="How to cut.")
 @click.option("--reference", is_flag=True, help="The reference chunker instead of the block-aware one.")
 @click.option(
@@ -27,10 +28,10 @@ _WORSE = 1  # exit code
 )  # fmt: skip
 @click.option("--queries", "queries_name", default="queries.jsonl", show_default=True, help="File of the questions.")
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="Write the run here: metrics.json, questions.jsonl, *.run."
+    "--out", type=PATH, help="Write the run here: metrics.json, questions.jsonl, *.run."
 )
-@click.option("--work", type=click.Path(path_type=Path), help="Folder of the indexes; default: below the cache.")
-@click.option("--baseline", type=click.Path(path_type=Path), help="An earlier run: exit code 1 when this one is worse.")
+@click.option("--work", type=PATH, help="Folder of the indexes; default: below the cache.")
+@click.option("--baseline", type=PATH, help="An earlier run: exit code 1 when this one is worse.")
 @click.option(
     "--max-bluff", type=click.FloatRange(0, 1), metavar="SHARE", help="Exit code 1 when more of what must be refused is answered."
 )
@@ -70,7 +71,7 @@ def evaluate_set(
     verdict = judge_run(run, baseline=before, max_bluff=max_bluff)
     metrics = write_files(run, out) if out else metrics_of(run)
     for line in run.failed:
-        click.echo(f"failed: {line}", err=True)
+        say(f"failed: {line}", err=True)
     if as_json:
         print_json(_body(metrics, verdict))
     else:
@@ -80,7 +81,7 @@ def evaluate_set(
 
 
 def _say_document(record: DocumentRecord) -> None:
-    click.echo(f"{record.state.value}  {record.name}", err=True)
+    say(f"{record.state.value}  {record.name}", err=True)
 
 
 def _body(metrics: Mapping[str, Any], verdict: Verdict) -> dict[str, Any]:
@@ -92,7 +93,8 @@ def _body(metrics: Mapping[str, Any], verdict: Verdict) -> dict[str, Any]:
 
 def _print_metrics(metrics: Mapping[str, Any]) -> None:
     n, chunks, tokens = metrics["n"], metrics["over_window"], metrics["tokens"]
-    click.echo(f"{metrics['set']}: {n['documents']} documents, {n['chunks']} chunks by {metrics['strategy']}\n")
+    say(f"{metrics['set']}: {n['documents']} documents, {n['chunks']} chunks by {metrics['strategy']}")
+    say()
     rows: list[list[str]] = []
     for system, groups in metrics["systems"].items():
         for group, measures in groups.items():
@@ -103,7 +105,7 @@ def _print_metrics(metrics: Mapping[str, Any]) -> None:
             rows.append([system, group, str(measures[names[0]]["n"]), *cells, f"{measures['mrr']:.3f}"])
     print_columns(rows)
     gate, citation = metrics["gate"], metrics["citation"]
-    click.echo()
+    say()
     rows = [
         ["answers destroyed", _count(metrics["destroyed"]), "no chunk holds the needle whole"],
         ["sentences whole", _count(metrics["survival"]), ""],
@@ -131,7 +133,7 @@ def _print_metrics(metrics: Mapping[str, Any]) -> None:
 
 def _print_verdict(verdict: Verdict, *, gated: bool) -> None:
     if verdict.comparisons:
-        click.echo()
+        say()
         print_columns([
             ["against the baseline", "better", "worse", "same", "p"],
             *(
@@ -140,9 +142,10 @@ def _print_verdict(verdict: Verdict, *, gated: bool) -> None:
             ),
         ])  # fmt: skip
     if gated:
-        click.echo("\nPASS" if verdict.passes else "\nFAIL")
+        say()
+        say("PASS" if verdict.passes else "FAIL")
     for reason in verdict.reasons:
-        click.echo(f"  {reason}")
+        say(f"  {reason}")
 
 
 def _count(of: Mapping[str, int]) -> str:

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gawah.cli.common import common_options, indented, load, open_application, print_columns, print_json
+from gawah.cli.common import NAME, PATH, common_options, indented, load, open_application, print_columns
+from gawah.cli.terminal import print_json, say, say_text
 
 if TYPE_CHECKING:
     from gawah.types import Chunk
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=PATH)
 @click.option("--strategy", type=click.Choice(list("ABCDEF")), default="E", show_default=True)
 @click.option("--reference", is_flag=True, help="The reference algorithm instead of the block-aware one.")
-@click.option("--title", help="Title for the contextual header; default: the document's own.")
+@click.option("--title", type=NAME, help="Title for the contextual header; default: the document's own.")
 @click.option("--audit", "with_audit", is_flag=True, help="Sentence survival, header share, window: figures only.")
 @common_options
 @click.pass_context
@@ -45,8 +46,8 @@ def chunk(
         print_json([_chunk_json(piece) for piece in chunks])
     else:
         for piece in chunks:
-            click.echo(f"#char={piece.span.start},{piece.span.end}  {piece.n_tokens} tokens  {piece.section}")
-            click.echo(indented(piece.text))
+            say(f"#char={piece.span.start},{piece.span.end}  {piece.n_tokens} tokens  {piece.section}")
+            say_text(indented(piece.text))
 
 
 def _chunk_json(piece: Chunk) -> dict[str, object]:

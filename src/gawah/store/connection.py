@@ -53,12 +53,13 @@ def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
     Raises NotFoundError (no store there), ForeignStoreError (another program's file, or a newer gawah's),
     StoreCorruptError, StoreError.
     """
-    if not path.exists():
+    size = _size(path)
+    if size is None:
         if not create:
             raise NotFoundError(f"no store at {path.parent}; make one with: gawah ingest FOLDER --store {path.parent}")
         with _os_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-    elif not create and not path.stat().st_size:
+    elif not create and not size:
         # An ingest that makes the store is in its first moment, or something has emptied the file.
         raise NotFoundError(f"no store at {path.parent} ({path.name} is empty); make one with: gawah ingest FOLDER")
     # The file is never opened but by SQLite: closing any other descriptor of it would drop this process's locks (POSIX),
@@ -75,6 +76,18 @@ def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
             connection.close()
             raise
     return connection
+
+
+def _size(path: Path) -> int | None:
+    """The file's size in bytes, None when there is none; StoreError when nobody can tell, or the store is a file."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return None
+    except NotADirectoryError as error:
+        raise StoreError(f"the store {path.parent} is a file, or below one; name a folder with --store") from error
+    except OSError as error:
+        raise StoreError(f"the store {path.parent} cannot be looked into: {error.strerror or error}") from error
 
 
 @contextlib.contextmanager
