@@ -320,6 +320,28 @@ def test_segments_do_not_change_what_is_found(make_app, folder):
     assert all(check.holds for check in app.examine())
 
 
+def test_the_doctor_finds_a_flipped_bit_in_a_segment_and_repairs_it_from_the_catalog(make_app, folder):
+    from gawah.upkeep import tidy
+
+    app = make_app()
+    ingest(app, folder({f"{n}.txt": f"Document {n} speaks of topic {n} and of rivers." for n in range(20)}))
+    tidy(app.catalog, app.index, everything=True)
+    sound = fingerprint(app)
+    (vectors,) = app.settings.store.glob("segments/*/vectors.npy")
+    data = bytearray(vectors.read_bytes())
+    data[-2] ^= 1
+    vectors.write_bytes(data)
+    again = make_app()
+    (found,) = [check for check in again.examine() if not check.holds]
+    assert found.name == "segments"
+    assert "gawah doctor --repair" in found.detail
+    assert len(again.repair()) == 1
+    for each in (again, make_app()):
+        assert all(check.holds for check in each.examine())
+        assert fingerprint(each) == sound
+    assert again.repair() == []
+
+
 def test_a_file_is_one_document_however_its_folder_is_spelled(make_app, folder, tmp_path):
     app = make_app()
     root = folder(FILES)

@@ -541,6 +541,14 @@ class AnswerRecord:
     chain_sha256: str
 
 
+@dataclass(frozen=True, slots=True)
+class LogHead:
+    """Where the log of outcomes ends: how many there are, and the chain's hash at the last. What is cut off shows."""
+
+    n_answers: int
+    chain_sha256: str
+
+
 # --- judgement -------------------------------------------------------------------------------
 
 

@@ -209,21 +209,24 @@ def verify(
     """Check every quote of the named answers, or of all, against its source as it is now (exit code 6 when one fails)."""
     with open_application(context, store, assignments) as app:
         checks = app.verify(answer_ids)
-        broken = app.broken_links()
+        broken, log_fault = app.broken_links(), app.log_fault()
         records = [app.catalog.load_answer(key) for key in answer_ids] or app.catalog.load_answers()
     n_answers, n_emptied = len(records), sum(record.body is None for record in records)
     failed = [check for check in checks if check.status != "ok"]
     if as_json:
         from gawah.wire import to_json
 
-        print_json({"answers": n_answers, "emptied": n_emptied, "checks": [to_json(check) for check in checks], "broken_chain": broken})
+        counts_of = {"answers": n_answers, "emptied": n_emptied, "checks": [to_json(check) for check in checks]}
+        print_json({**counts_of, "broken_chain": broken, "log_fault": log_fault})
     else:
         for check in checks:
             detail = f": {check.detail}" if check.detail else ""
             say(f"{check.status:8} {check.answer_id} [{check.marker}] {check.document}{detail}")
         for answer_id in broken:
             say(f"altered  {answer_id}: the log's chain of hashes does not hold here")
+        if log_fault:
+            say(f"cut off  {log_fault}")
         counts = [counted(n_answers, "answer"), counted(len(checks), "citation"), f"{len(failed)} not ok"]
         counts += [f"{n_emptied} emptied by a purge"] if n_emptied else []
-        say(f"{', '.join(counts)}; chain {'broken' if broken else 'holds'}")
-    return VERIFICATION_FAILED if failed or broken else 0
+        say(f"{', '.join(counts)}; chain {'broken' if broken or log_fault else 'holds'}")
+    return VERIFICATION_FAILED if failed or broken or log_fault else 0

@@ -62,17 +62,24 @@ def _chunk_json(piece: Chunk) -> dict[str, object]:
 
 
 @click.command()
+@click.option("--repair", "with_repair", is_flag=True, help="First build damaged segments again from the catalog.")
 @common_options
 @click.pass_context
-def doctor(context: click.Context, store: Path | None, assignments: tuple[str, ...], as_json: bool) -> int:
+def doctor(
+    context: click.Context, with_repair: bool, store: Path | None, assignments: tuple[str, ...], as_json: bool
+) -> int:
     """Check the store: model and hash, unit norms, d²/2 = 1 - cos, counters, slices, segments, failed documents."""
     with open_application(context, store, assignments) as app:
+        repaired = app.repair() if with_repair else []
         checks = list(app.examine())
     if as_json:
         from gawah.wire import to_json
 
-        print_json({"checks": [to_json(check) for check in checks], "ok": all(check.holds for check in checks)})
+        ok = all(check.holds for check in checks)
+        print_json({"checks": [to_json(check) for check in checks], "ok": ok, "repaired": repaired})
     else:
+        for name in repaired:
+            say(f"repaired  segment {name}, from the catalog")
         print_columns([("ok" if check.holds else "FAULT", check.name, check.detail) for check in checks])
     return 0 if all(check.holds for check in checks) else 1
 
