@@ -360,6 +360,17 @@ def test_a_repair_builds_the_damaged_segments_and_no_other_again(harm, name: str
     assert index.repair(catalog.feed()) == []
 
 
+def test_an_older_snapshot_of_a_damaged_segment_still_has_what_was_deleted_since(tmp_path: Path) -> None:
+    _, catalog = filled(tmp_path, 8)
+    older = catalog.feed()
+    catalog.delete(catalog.rows[0].document_no)
+    for record in catalog.records:
+        (tmp_path / "segments" / record.name / "chunk_ids.npy").unlink()
+    index = LocalIndex(tmp_path, analyze_plain)
+    assert index.view(catalog.feed()).n_chunks < index.view(older).n_chunks == len(list(older.rows(0)))
+    assert_right(index, catalog)
+
+
 def test_a_repair_of_a_segment_of_which_nothing_lives_drops_it(tmp_path: Path) -> None:
     index, catalog = filled(tmp_path, 8)
     catalog.delete(0)

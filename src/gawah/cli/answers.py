@@ -109,7 +109,7 @@ def _print_outcome(body: Mapping[str, Any]) -> None:
             section = f" > {passage['section']}" if passage["section"] else ""
             say(f"  nearest  d={passage['cosine_distance']:.3f}  {passage['document']}{section}")
     else:
-        say_text(body["answer"])
+        say_text(_readable(body))
         say()
         for citation in body["citations"]:
             places = dict.fromkeys((citation["document"], citation["label"], citation["locator"]))
@@ -119,6 +119,15 @@ def _print_outcome(body: Mapping[str, Any]) -> None:
         for flag in body["flags"]:
             say(f"flag {flag}: {FLAGS[flag]}", err=True)
     say(f"answer {body['answer_id']}", err=True)
+
+
+def _readable(body: Mapping[str, Any]) -> str:
+    """The answer with a source's own [2] as ⟦2⟧; as it was given where it was recorded without the places of its markers."""
+    from gawah.cite import literals_shown
+    from gawah.types import Span
+
+    text = str(body["answer"])
+    return literals_shown(text, [Span(m["from"], m["to"]) for m in body["marks"]]) if "marks" in body else text
 
 
 def _print_decision(gate: Mapping[str, Any]) -> None:

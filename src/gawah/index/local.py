@@ -157,7 +157,13 @@ class LocalIndex:
         known: dict[SegmentRecord, Portion] = {}
         faults: dict[SegmentRecord, str] = {}
         for view in self._views:
-            known |= {record: whole(portion.part) for record, portion in view.contents.segments.items()}
+            # what a newer view took from the catalog lacks the chunks that were deleted since this feed
+            lacking = view.contents.faults if view.epoch > feed.epoch else {}
+            known |= {
+                record: whole(portion.part)
+                for record, portion in view.contents.segments.items()
+                if record not in lacking
+            }
             faults |= view.contents.faults
         portions: dict[SegmentRecord, Portion] = {}
         for record in records:
