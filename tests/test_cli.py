@@ -123,8 +123,14 @@ def test_ls_status_doctor_and_show_agree(filled):
 
 def test_a_folder_with_a_bad_file_is_partial_and_retry_says_the_same(gawah, folder):
     root = folder({**FILES, "bad.bin": bytes(range(256)) * 8})
-    assert "unsupported_type" in gawah("ingest", root, code=4).stderr
-    assert "unsupported_type" in gawah("ingest", root, code=4).stderr
+    first = gawah("ingest", root, code=4)
+    assert "failed  bad.bin: unsupported_type" in first.stderr
+    assert "unchanged" not in first.stderr
+    again = gawah("ingest", root, code=4)
+    assert "unchanged failure  bad.bin: unsupported_type" in again.stderr
+    assert "2 unchanged, 1 failed (1 unchanged failure)" in again.stdout
+    assert json.loads(gawah("ingest", root, "--json", code=4).stdout)["unchanged_failures"] == ["bad.bin"]
+    assert gawah("ingest", root, "--exclude", "*.bin").stderr == ""
     gawah("retry", code=1)
     assert "bad.bin" in gawah("ls").stdout
     gawah("rm", "bad.bin")

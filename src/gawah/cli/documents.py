@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -141,6 +141,7 @@ def _print_summary(app: Application, plan: Plan, ended: list[DocumentRecord], *,
                 "ready": [document_json(record, ()) for record in ready],
                 "failed": [document_json(record, ()) for record in failed],
                 "unchanged": [record.name for record in plan.unchanged],
+                "unchanged_failures": [record.name for record in plan.failing],
                 "vanished": [record.name for record in plan.vanished],
                 "refused": [{"document": r.name, "code": r.code, "reason": r.reason} for r in plan.refused],
                 "hidden": plan.n_hidden,
@@ -149,21 +150,31 @@ def _print_summary(app: Application, plan: Plan, ended: list[DocumentRecord], *,
             }
         )
         return
-    for record in failed:
-        assert record.failure is not None
-        again = " (will be tried again)" if record.failure.retryable else ""
-        say(f"failed  {record.name}: {record.failure.code}: {record.failure.reason}{again}", err=True)
+    _print_failed(ended, plan.failing)
     for item in plan.refused:
         say(f"refused  {item.name}: {item.code}: {item.reason}", err=True)
     for record in plan.vanished:
         say(f"vanished  {record.name}: its file is gone; `gawah rm --vanished` removes it", err=True)
     n_chunks = sum(record.counters.n_chunks for record in ready)
     parts = [f"{counted(len(ready), 'document')} ready ({counted(n_chunks, 'chunk')})", f"{len(plan.unchanged)} unchanged"]
-    parts += [f"{len(failed)} failed"] if failed else []
+    before = f" ({counted(len(plan.failing), 'unchanged failure')})" if plan.failing else ""
+    parts += [f"{len(failed)} failed{before}"] if failed else []
     parts += [f"{len(plan.refused)} refused"] if plan.refused else []
     parts += [f"{plan.n_hidden} hidden skipped"] if plan.n_hidden else []
     parts += [f"{plan.n_excluded} excluded"] if plan.n_excluded else []
     say(", ".join(parts))
+
+
+def _print_failed(ended: Sequence[DocumentRecord], failing: Sequence[DocumentRecord]) -> None:
+    """What failed now; and what failed before and was not tried again, since neither file nor program has changed."""
+    for record in ended:
+        if record.failure:
+            again = " (will be tried again)" if record.failure.retryable else ""
+            say(f"failed  {record.name}: {record.failure.code}: {record.failure.reason}{again}", err=True)
+    for record in failing:
+        assert record.failure is not None
+        reason = f"{record.failure.code}: {record.failure.reason}"
+        say(f"unchanged failure  {record.name}: {reason} (not tried again; `gawah rm` or --exclude leaves it out)", err=True)
 
 
 @click.command()

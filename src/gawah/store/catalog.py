@@ -49,6 +49,7 @@ class SqliteCatalog:
         self._guard = threading.Lock()
         self._pid = os.getpid()
         connection.connect(self.path, create=create).connection.close()
+        self.read_only = not is_writable(self.path)
 
     def close(self) -> None:
         with self._guard:
@@ -65,11 +66,6 @@ class SqliteCatalog:
             with self._guard:
                 self._opened.append(found)
         return found
-
-    @property
-    def read_only(self) -> bool:
-        """Whether the store may be read but not written."""
-        return not is_writable(self.path)
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[SqliteSnapshot]:
@@ -94,7 +90,23 @@ class SqliteCatalog:
         return relies_on is not None and state_of(self.path) != relies_on
 
     @contextlib.contextmanager
+    def _note(self) -> Iterator[sqlite3.Connection]:
+        """A write that nobody is told of as done: how far a job is, an embedding that can be made again.
+
+        It does not wait for the disk. The log is written in order, so the next `_write` that returns has put it there
+        too; a power cut before that takes notes back to an earlier state and never leaves half of one.
+        """
+        opened = self._connection()
+        opened.execute("PRAGMA synchronous = NORMAL")
+        try:
+            with self._write():
+                yield opened
+        finally:
+            opened.execute("PRAGMA synchronous = FULL")
+
+    @contextlib.contextmanager
     def _write(self) -> Iterator[sqlite3.Connection]:
+        """A transaction; when it has ended, a power cut does not undo it."""
         if self.read_only:
             raise StoreError(f"{self.path} cannot be written; check its permissions, its folder's and the file system's")
         with connection.sqlite_errors(self.path), connection.transaction(self._connection()) as opened:
@@ -126,11 +138,11 @@ class SqliteCatalog:
             return jobs.enqueue(opened, files, self.clock())
 
     def claim(self, owner: str) -> Job | None:
-        with self._write() as opened:
+        with self._note() as opened:
             return jobs.claim(opened, owner, LEASE_S, self.clock())
 
     def advance(self, job: Job, state: DocumentState) -> None:
-        with self._write() as opened:
+        with self._note() as opened:
             jobs.advance(opened, job, state, LEASE_S, self.clock())
 
     def fail(self, job: Job, failure: Failure, *, retry_after_s: float | None = None) -> None:
@@ -161,7 +173,7 @@ class SqliteCatalog:
     def put_embeddings(self, model: ModelStamp, embeddings: Mapping[str, Embedding]) -> None:
         """Keeps embeddings by the hash of their text, before any chunk refers to them: a killed ingest loses no batch."""
         key = embedding_key(model)
-        with self._write() as opened:
+        with self._note() as opened:
             opened.executemany(
                 "INSERT OR IGNORE INTO embeddings (model_sha256, text_sha256, vector, signs, scales) "
                 "VALUES (?, ?, ?, ?, ?)",
@@ -208,7 +220,7 @@ class SqliteCatalog:
 
     def note_file(self, job: Job, media_type: str, size_bytes: int, sha256: str) -> None:
         """Records which bytes a job reads, so that a failure can be told from a file that has changed since."""
-        with self._write() as opened:
+        with self._note() as opened:
             jobs.check(opened, job)
             opened.execute(
                 "UPDATE documents SET size_bytes = ?, file_sha256 = ?, "
