@@ -169,6 +169,7 @@ class _BrokenView:
 
 @pytest.mark.parametrize(("leg", "other"), [("bm25", "dense"), ("dense", "bm25")])
 def test_a_leg_that_fails_is_named_and_the_other_answers(make_app, folder, leg, other):
+    """Case 25."""
     from gawah.retrieve import retrieve
 
     app = make_app()
