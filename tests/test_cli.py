@@ -71,6 +71,25 @@ def test_the_main_job_from_a_folder_to_a_verified_answer(gawah, folder):
     assert {check["status"] for check in checks["checks"]} == {"ok"}
     shown = json.loads(gawah("show", body["answer_id"], "--json").stdout)
     assert shown == body
+    assert [body["answer"][mark["from"] : mark["to"]] for mark in body["marks"]] == ["[1]"] * len(body["marks"])
+
+
+def test_a_sources_own_brackets_are_told_from_markers_in_print_and_by_place_in_json(gawah, folder, tmp_path):
+    gawah("ingest", folder({"rules.md": "# Rules\n\nThe lamp burns green oil, see [2] of the harbour rules.\n"}))
+    question = "What oil does the lamp burn?"
+    printed = gawah("ask", question).stdout
+    assert "see ⟦2⟧ of the harbour rules. [1]" in printed
+    assert "│ The lamp burns green oil, see [2] of the harbour rules." in printed  # a quote is the source's own words
+    body = json.loads(gawah("ask", question, "--json").stdout)
+    assert "see [2] of the harbour rules. [1]" in body["answer"]
+    assert [(m["marker"], body["answer"][m["from"] : m["to"]]) for m in body["marks"]] == [(1, "[1]")]
+    del body["marks"]  # as outcomes were recorded before
+    connection = sqlite3.connect(tmp_path / "store" / "catalog.sqlite")
+    with connection:
+        connection.execute("UPDATE answers SET body = ? WHERE id = ?", (json.dumps(body), body["answer_id"]))
+    connection.close()
+    assert "see [2] of the harbour rules. [1]" in gawah("show", body["answer_id"]).stdout
+    assert json.loads(gawah("show", body["answer_id"], "--json").stdout) == body
 
 
 def test_a_refusal_is_exit_code_3_and_names_its_numbers(filled):
@@ -108,8 +127,14 @@ def test_ls_status_doctor_and_show_agree(filled):
 
 def test_a_folder_with_a_bad_file_is_partial_and_retry_says_the_same(gawah, folder):
     root = folder({**FILES, "bad.bin": bytes(range(256)) * 8})
-    assert "unsupported_type" in gawah("ingest", root, code=4).stderr
-    assert "unsupported_type" in gawah("ingest", root, code=4).stderr
+    first = gawah("ingest", root, code=4)
+    assert "failed  bad.bin: unsupported_type" in first.stderr
+    assert "unchanged" not in first.stderr
+    again = gawah("ingest", root, code=4)
+    assert "unchanged failure  bad.bin: unsupported_type" in again.stderr
+    assert "2 unchanged, 1 failed (1 unchanged failure)" in again.stdout
+    assert json.loads(gawah("ingest", root, "--json", code=4).stdout)["unchanged_failures"] == ["bad.bin"]
+    assert gawah("ingest", root, "--exclude", "*.bin").stderr == ""
     gawah("retry", code=1)
     assert "bad.bin" in gawah("ls").stdout
     gawah("rm", "bad.bin")

@@ -120,6 +120,7 @@ def _answer(
             n_prompt_chars=len(prompt.system) + len(prompt.user),
         ),
         flags=flags,
+        marks=resolved.marks,
     )
 
 

@@ -19,6 +19,8 @@ ENV_PREFIX = "GAWAH_"
 CONFIG_ENV = "GAWAH_CONFIG"  # the file itself is named by --config or this, so it is no setting
 DEBUG_ENV = "GAWAH_DEBUG"  # asks the command line for the whole story of an unforeseen error
 
+_PATHS = ("store", "cache", "calibration")  # an empty one would silently mean the current folder
+
 Count = Annotated[int, Field(ge=1)]
 
 
@@ -86,6 +88,8 @@ def load_settings(
         for key, value in found.items():
             if key not in Settings.model_fields:
                 raise ConfigurationError(f"{origin[key]}: there is no setting {key}{_suggestion(key)}")
+            if key in _PATHS and isinstance(value, str) and not value.strip():
+                raise ConfigurationError(f"{origin[key]}: {key} is empty; name a path, '.' for the current folder")
             values[key] = value
             origins[key] = origin[key]
     try:
@@ -114,7 +118,7 @@ def _from_file(file: Path | None, environment: Mapping[str, str]) -> tuple[dict[
 def _from_environment(environment: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
     found, origin = {}, {}
     for name, value in sorted(environment.items()):
-        if name.startswith(ENV_PREFIX) and name not in (CONFIG_ENV, DEBUG_ENV):
+        if value and name.startswith(ENV_PREFIX) and name not in (CONFIG_ENV, DEBUG_ENV):  # empty: as if not set
             key = name.removeprefix(ENV_PREFIX).lower()
             found[key], origin[key] = value, name
     return found, origin

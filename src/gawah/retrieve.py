@@ -164,6 +164,8 @@ class Stopwatch:
 def _check(retriever: Retriever, snapshot: Snapshot, question: str, system: str) -> None:
     if not question.strip():
         raise UsageError("the question is empty; ask something")
+    if any("\ud800" <= character <= "\udfff" for character in question):
+        raise UsageError("the question holds bytes that are not UTF-8; check the encoding of the terminal or the program that asks")
     if system not in SYSTEMS:
         raise UsageError(f"there is no system {system}; choose one of {', '.join(SYSTEMS)}")
     if system == "rerank" and retriever.reranker is None:

@@ -374,6 +374,14 @@ class DraftPart:
 
 
 @dataclass(frozen=True, slots=True)
+class Mark:
+    """A marker in an answer's text: the place of its `[n]`, and n. Every other bracket there is a word of a source."""
+
+    span: Span
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """A sentence of an answer with its markers; `span` counts in the answer's text."""
 
@@ -425,7 +433,10 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer with its citations. `unknown_markers` were written by the generator, stand for nothing and were removed."""
+    """An answer with its citations. `unknown_markers` were written by the generator, stand for nothing and were removed.
+
+    `marks` are all places of `text` that are markers: a "[2]" that was copied from a source is not among them.
+    """
 
     id: str
     question: str
@@ -436,6 +447,7 @@ class Answer:
     decision: GateDecision
     provenance: Provenance
     flags: tuple[str, ...] = ()
+    marks: tuple[Mark, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -538,6 +550,14 @@ class AnswerRecord:
     body: Mapping[str, object] | None
     body_sha256: str
     previous_sha256: str
+    chain_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class LogHead:
+    """Where the log of outcomes ends: how many there are, and the chain's hash at the last. What is cut off shows."""
+
+    n_answers: int
     chain_sha256: str
 
 

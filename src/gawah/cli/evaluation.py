@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gawah.cli.common import common_options, counted, load, print_columns, print_json
+from gawah.cli.common import PATH, common_options, counted, load, print_columns
+from gawah.cli.terminal import print_json, say
 
 if TYPE_CHECKING:
     from gawah.chunk import Chunking
@@ -25,7 +26,7 @@ _MOST_AT_ONCE = 64
 
 
 @click.command("eval")
-@click.argument("folder", metavar="SET", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="SET", type=PATH)
 @click.option("--strategy", type=click.Choice(list("ABCDEF")), default="E", show_default=True, help="How to cut.")
 @click.option("--reference", is_flag=True, help="The reference chunker instead of the block-aware one.")
 @click.option(
@@ -34,10 +35,10 @@ _MOST_AT_ONCE = 64
 )  # fmt: skip
 @click.option("--queries", "queries_name", default="queries.jsonl", show_default=True, help="File of the questions.")
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="Write the run here: metrics.json, questions.jsonl, *.run."
+    "--out", type=PATH, help="Write the run here: metrics.json, questions.jsonl, *.run."
 )
-@click.option("--work", type=click.Path(path_type=Path), help="Folder of the indexes; default: below the cache.")
-@click.option("--baseline", type=click.Path(path_type=Path), help="An earlier run: exit code 1 when this one is worse.")
+@click.option("--work", type=PATH, help="Folder of the indexes; default: below the cache.")
+@click.option("--baseline", type=PATH, help="An earlier run: exit code 1 when this one is worse.")
 @click.option(
     "--max-bluff", type=click.FloatRange(0, 1), metavar="SHARE", help="Exit code 1 when more of what must be refused is answered."
 )
@@ -98,7 +99,7 @@ def evaluate_set(
     verdict = judge_run(run, baseline=before, max_bluff=max_bluff)
     metrics = write_files(run, out) if out else metrics_of(run)
     for line in run.failed:
-        click.echo(f"failed: {line}", err=True)
+        say(f"failed: {line}", err=True)
     asked = _ask(shop, collection, run, asking, chunking, out) if asking else None
     if asked is not None:
         verdict = judge_run(run, baseline=before, max_bluff=max_bluff, answers=asked)
@@ -109,7 +110,7 @@ def evaluate_set(
         _print_metrics(metrics)
         _print_verdict(verdict, gated=baseline is not None or max_bluff is not None)
     if asked is not None and asked.none_came:
-        click.echo(f"gawah: nothing came from {asked.answerer}: {asked.judged[0].reply.detail}", err=True)
+        say(f"gawah: nothing came from {asked.answerer}: {asked.judged[0].reply.detail}", err=True)
         return _NOTHING_CAME
     return 0 if verdict.passes else _WORSE
 
@@ -122,7 +123,7 @@ def _ask(
     from gawah.evaluate import ask_set
 
     def said(one: Judged) -> None:
-        click.echo(f"{one.reply.status}  {one.query.id}", err=True)
+        say(f"{one.reply.status}  {one.query.id}", err=True)
 
     if out is None:
         return ask_set(shop, collection, run, asking, chunking=chunking, heard=said)
@@ -136,7 +137,7 @@ def _ask(
 
 
 def _say_document(record: DocumentRecord) -> None:
-    click.echo(f"{record.state.value}  {record.name}", err=True)
+    say(f"{record.state.value}  {record.name}", err=True)
 
 
 def _body(metrics: Mapping[str, Any], verdict: Verdict) -> dict[str, Any]:
@@ -148,7 +149,8 @@ def _body(metrics: Mapping[str, Any], verdict: Verdict) -> dict[str, Any]:
 
 def _print_metrics(metrics: Mapping[str, Any]) -> None:
     n, chunks, tokens = metrics["n"], metrics["over_window"], metrics["tokens"]
-    click.echo(f"{metrics['set']}: {n['documents']} documents, {n['chunks']} chunks by {metrics['strategy']}\n")
+    say(f"{metrics['set']}: {n['documents']} documents, {n['chunks']} chunks by {metrics['strategy']}")
+    say()
     rows: list[list[str]] = []
     for system, groups in metrics["systems"].items():
         for group, measures in groups.items():
@@ -159,7 +161,7 @@ def _print_metrics(metrics: Mapping[str, Any]) -> None:
             rows.append([system, group, str(measures[names[0]]["n"]), *cells, f"{measures['mrr']:.3f}"])
     print_columns(rows)
     gate, citation = metrics["gate"], metrics["citation"]
-    click.echo()
+    say()
     rows = [
         ["answers destroyed", _count(metrics["destroyed"]), "no chunk holds the needle whole"],
         ["sentences whole", _count(metrics["survival"]), ""],
@@ -191,7 +193,9 @@ def _print_answers(answers: Mapping[str, Any]) -> None:
     """The tally by group, then whose failure it was."""
     tally = answers["tally"]
     at_once = counted(answers["concurrency"], "question")
-    click.echo(f"\nasked {answers['answerer']}, {at_once} at a time, at most {answers['deadline_s']:g} s each\n")
+    say()
+    say(f"asked {answers['answerer']}, {at_once} at a time, at most {answers['deadline_s']:g} s each")
+    say()
     columns = {**tally["answerable"], **{f"unanswerable {kind}": of for kind, of in tally["unanswerable"].items()}}
     statuses = list(tally["answerable"]["all"])
     rows = [["", *statuses]]
@@ -201,7 +205,7 @@ def _print_answers(answers: Mapping[str, Any]) -> None:
     right, retriever, generator = (
         answers[name] and answers[name]["all"] for name in ("answered_right", "retriever_missed", "generator_missed")
     )
-    click.echo()
+    say()
     judge = "a quote holds the needle" if answers["judged_by"] == "quotes" else "the answer holds the needle's words"
     rows = [["answered right", _share(right), judge], ["  in words", _share(right["contains"]), ""]]
     if retriever:
@@ -224,7 +228,7 @@ def _print_answers(answers: Mapping[str, Any]) -> None:
 
 def _print_verdict(verdict: Verdict, *, gated: bool) -> None:
     if verdict.comparisons:
-        click.echo()
+        say()
         print_columns([
             ["against the baseline", "better", "worse", "same", "p"],
             *(
@@ -233,9 +237,10 @@ def _print_verdict(verdict: Verdict, *, gated: bool) -> None:
             ),
         ])  # fmt: skip
     if gated:
-        click.echo("\nPASS" if verdict.passes else "\nFAIL")
+        say()
+        say("PASS" if verdict.passes else "FAIL")
     for reason in verdict.reasons:
-        click.echo(f"  {reason}")
+        say(f"  {reason}")
 
 
 def _count(of: Mapping[str, int]) -> str:

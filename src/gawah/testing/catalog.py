@@ -24,6 +24,7 @@ from gawah.types import (
     Filter,
     IndexedChunk,
     Job,
+    LogHead,
     ModelStamp,
     SourceFile,
     Span,
@@ -254,6 +255,7 @@ class CatalogContract:
         assert [record.body["question"] for record in records] == ["q0", "q1", "q2"]
         assert records[1].previous_sha256 == records[0].chain_sha256
         assert catalog.load_answer("a1") == records[1]
+        assert catalog.log_head() == LogHead(3, records[-1].chain_sha256)
 
     def test_a_purge_takes_the_words_and_leaves_the_chain(self, catalog: Any) -> None:
         document = add(catalog, "a.txt", "One.\n")
