@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 from gawah.errors import ExtractionError
 from gawah.extract.code import CodeExtractor
-from gawah.extract.detect import detect
+from gawah.extract.detect import XLSX, detect
 from gawah.extract.html import HtmlExtractor
 from gawah.extract.markdown import MarkdownExtractor
 from gawah.extract.plain import PlainExtractor
 from gawah.extract.structured import JsonExtractor
 from gawah.extract.table import TableExtractor
+from gawah.extract.xlsx import XlsxExtractor
 from gawah.types import Document, SourceFile
 
 if TYPE_CHECKING:  # ports need numpy, whose threads and start-up time the extraction processes must not have
@@ -36,6 +37,7 @@ EXTRACTORS: dict[str, Extractor] = {
     "text/tab-separated-values": TableExtractor(),
     "application/json": JsonExtractor(),
     "application/jsonl": JsonExtractor(),
+    XLSX: XlsxExtractor(),
     **dict.fromkeys(_CODE_TYPES, CodeExtractor()),
 }
 _ANY_CODE = CodeExtractor()
