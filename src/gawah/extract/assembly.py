@@ -21,6 +21,7 @@ Where = Callable[[Span], Locator]
 _DEEPEST_LEVEL = 6
 _LONGEST_REMOVAL_CHARS = 2000  # enough to see what it was; all of it is in the books
 _LONGEST_TITLE_CHARS = 300
+_SOFT_HYPHEN = "\u00ad"
 # What programs write into a new document's title field, and what converters leave there.
 _NO_TITLE = re.compile(
     r"(?:untitled|unbenannt|document|presentation|powerpoint[ -]?pr\w+|slide|book|sheet|workbook|title|titel)? ?\d*"
@@ -59,6 +60,9 @@ class Assembly:
         text, dropped = canonicalise(raw)
         if dropped:
             self.dropped.update(dropped)
+        if _SOFT_HYPHEN in text:  # shown nowhere but at a line's end; it would tear words apart for search
+            self.dropped["soft hyphen"] += text.count(_SOFT_HYPHEN)
+            text = text.replace(_SOFT_HYPHEN, "")
         return text
 
     def make(self, text: str, reason: str) -> str:
@@ -121,10 +125,10 @@ class Assembly:
                 start = self.length
             else:
                 self._add("\n", "between rows")
-            pending = ""
+            pending, row_start = "", self.length
             for number, pieces in enumerate(bare):
                 if number:
-                    pending = f"{pending.rstrip()} | " if pending or self.length > start else "| "
+                    pending = f"{pending.rstrip()} | " if pending or self.length > row_start else "| "
                 for piece in pieces:
                     self._add(pending, "between cells")
                     self._write(piece, where)

@@ -189,7 +189,8 @@ def child(element: Element | None, *path: str) -> Element | None:
 
 def below(element: Element, name: str) -> Iterator[Element]:
     """Elements of a local name inside, in document order."""
-    return element.iter(f"{{*}}{name}")
+    found: Iterator[Element] = element.iter(f"{{*}}{name}")
+    return found
 
 
 def resolve(base: str, target: str) -> str:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from gawah.errors import ExtractionError
 from gawah.extract.code import CodeExtractor
-from gawah.extract.detect import XLSX, detect
+from gawah.extract.detect import DOCX, XLSX, detect
+from gawah.extract.docx import DocxExtractor
 from gawah.extract.html import HtmlExtractor
 from gawah.extract.markdown import MarkdownExtractor
 from gawah.extract.plain import PlainExtractor
@@ -37,6 +38,7 @@ EXTRACTORS: dict[str, Extractor] = {
     "text/tab-separated-values": TableExtractor(),
     "application/json": JsonExtractor(),
     "application/jsonl": JsonExtractor(),
+    DOCX: DocxExtractor(),
     XLSX: XlsxExtractor(),
     **dict.fromkeys(_CODE_TYPES, CodeExtractor()),
 }
