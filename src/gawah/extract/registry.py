@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 from gawah.errors import ExtractionError
 from gawah.extract.code import CodeExtractor
-from gawah.extract.detect import DOCX, XLSX, detect
+from gawah.extract.detect import DOCX, PPTX, XLSX, detect
 from gawah.extract.docx import DocxExtractor
 from gawah.extract.html import HtmlExtractor
 from gawah.extract.markdown import MarkdownExtractor
 from gawah.extract.plain import PlainExtractor
+from gawah.extract.pptx import PptxExtractor
 from gawah.extract.structured import JsonExtractor
 from gawah.extract.table import TableExtractor
 from gawah.extract.xlsx import XlsxExtractor
@@ -39,6 +40,7 @@ EXTRACTORS: dict[str, Extractor] = {
     "application/json": JsonExtractor(),
     "application/jsonl": JsonExtractor(),
     DOCX: DocxExtractor(),
+    PPTX: PptxExtractor(),
     XLSX: XlsxExtractor(),
     **dict.fromkeys(_CODE_TYPES, CodeExtractor()),
 }
