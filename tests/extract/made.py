@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gawah.errors import ExtractionError
 from gawah.extract.registry import extract
-from gawah.sources import media_type_of
+from gawah.media_types import media_type_of
 from gawah.testing.extractor import assert_is_sound, source_of
 
 DATA = Path(__file__).parent / "data"

@@ -11,7 +11,7 @@ from tests.extract.made import DATA, S, blocks, code_of, place_of, read, workboo
 from gawah.chunk import Chunking
 from gawah.extract.sandbox import Limits, Sandbox
 from gawah.fragment import build, locate_each
-from gawah.sources import media_type_of
+from gawah.media_types import media_type_of
 from gawah.testing.extractor import source_of
 from gawah.types import SheetRange
 

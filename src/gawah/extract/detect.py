@@ -23,6 +23,8 @@ OCTETS = "application/octet-stream"
 PLAIN = "text/plain"
 HTML = "text/html"
 ZIP = "application/zip"
+EML = "message/rfc822"
+MBOX = "application/mbox"
 
 _OOXML = "application/vnd.openxmlformats-officedocument."
 # Signatures whose own bytes are no text, or that are checked with what follows (https://mimesniff.spec.whatwg.org/,
@@ -84,6 +86,12 @@ _HTML_START = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _XML_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<\?xml\s+version\s*=")
+_HEADER = (
+    rb"(?:return-path|received|delivered-to|from|to|cc|subject|date|message-id|mime-version|reply-to|dkim-signature"
+    rb"|arc-[\w-]+|x-[\w-]+|content-type):[^\n]*\n(?:[ \t][^\n]*\n)*"
+)
+_MAIL_START = re.compile(b"(?:" + _HEADER + b"){3}", re.IGNORECASE)
+_MBOX_START = re.compile(rb"From \S+[^\n]*\d{4}\s*\n" + b"(?:" + _HEADER + b"){2}", re.IGNORECASE)
 _SHEBANG = re.compile(rb"#!\s*/\S*?(?:/env\s+)?\b(python|ba?sh|zsh|sh|perl|ruby|node)[\d.]*\b")
 _SHEBANG_TYPES = {b"python": "text/x-python", b"perl": "text/x-perl", b"ruby": "text/x-ruby", b"node": "text/javascript"}
 
@@ -101,6 +109,8 @@ def detect(promised: str, data: bytes) -> Detection:
 
     Text has no signature: what is text keeps the type its name promises, if that is a type of text.
     """
+    if promised in (EML, MBOX) and (_MAIL_START.match(data) or _MBOX_START.match(data)):
+        return Detection(promised)  # whatever bytes its parts hold
     found = _signature(data) or ("" if is_text(data) else _octets(data))
     if found:
         return Detection(found, _disagreement(promised, found))
@@ -115,7 +125,7 @@ def detect(promised: str, data: bytes) -> Detection:
 def is_text_type(media_type: str) -> bool:
     return media_type.startswith("text/") or media_type in {
         "application/json", "application/jsonl", "application/xml", "application/yaml", "application/toml",
-        "application/sql", "application/x-zone-identifier", "message/rfc822",
+        "application/sql", "application/x-zone-identifier", EML, MBOX,
     }  # fmt: skip
 
 
@@ -183,6 +193,9 @@ def _text_signature(data: bytes, promised: str) -> str:
         return ""
     if _XML_START.match(head):
         return "application/xml"
+    for pattern, media_type in ((_MAIL_START, EML), (_MBOX_START, MBOX)):
+        if pattern.match(head):
+            return media_type
     shebang = _SHEBANG.match(head)
     return _SHEBANG_TYPES.get(shebang.group(1), "text/x-shell") if shebang else ""
 
