@@ -23,6 +23,7 @@ OCTETS = "application/octet-stream"
 PLAIN = "text/plain"
 HTML = "text/html"
 ZIP = "application/zip"
+EPUB = "application/epub+zip"
 EML = "message/rfc822"
 MBOX = "application/mbox"
 
@@ -172,6 +173,8 @@ def _zip_kind(data: bytes) -> str:
             names = archive.namelist()
     except (zipfile.BadZipFile, OSError, ValueError, struct.error):  # cut short: the entries' own headers are left
         names = [name.decode("utf-8", "replace") for name in _ENTRY_NAME.findall(data)]
+    if "META-INF/container.xml" in names:  # an EPUB that was packed without care
+        return EPUB
     if any(name.casefold() == "[content_types].xml" for name in names):
         for mark, media_type in _ZIP_KINDS:
             if any(name.casefold().startswith(mark) for name in names):

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from gawah.errors import ExtractionError
 from gawah.extract.code import CodeExtractor
-from gawah.extract.detect import DOCX, EML, MBOX, PPTX, XLSX, detect
+from gawah.extract.detect import DOCX, EML, EPUB, MBOX, PPTX, XLSX, detect
 from gawah.extract.docx import DocxExtractor
+from gawah.extract.epub import EpubExtractor
 from gawah.extract.html import HtmlExtractor
 from gawah.extract.mail import MailExtractor
 from gawah.extract.markdown import MarkdownExtractor
@@ -49,6 +50,7 @@ EXTRACTORS: dict[str, Extractor] = {
     DOCX: DocxExtractor(),
     PPTX: PptxExtractor(),
     XLSX: XlsxExtractor(),
+    EPUB: EpubExtractor(),
     **dict.fromkeys((EML, MBOX), MailExtractor(_read_inner)),
     **dict.fromkeys(_CODE_TYPES, CodeExtractor()),
 }
