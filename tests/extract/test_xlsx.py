@@ -51,7 +51,7 @@ def test_case_21_torture():
     warnings = " ".join(document.warnings)
     assert "hidden sheets, read all the same: Hidden" in warnings
     assert "very hidden sheets: VH" in warnings
-    assert "2 formulas have no value in the file and stand as written: Main!F2, Main!E7" in warnings
+    assert "2 formulas have no value in the file: they stand as written: Main!F2, Main!E7" in warnings
 
 
 def test_case_25_two_cells_in_far_corners_take_little_memory():
@@ -176,7 +176,7 @@ def test_a_formula_of_another_cell_without_value_is_said():
     shared = '<c r="B2"><f t="shared" si="0"/></c>'
     document = one([["a", '<c r="B1"><f t="shared" ref="B1:B2" si="0">A1+1</f></c>'], ["c", shared]])
     assert "=A1+1" in document.text
-    assert "2 formulas have no value in the file and stand as written: Costs!B1, Costs!B2" in document.warnings
+    assert "2 formulas have no value in the file: they stand as written: Costs!B1, Costs!B2" in document.warnings
 
 
 def test_the_title_is_the_propertys_when_somebody_wrote_it():

@@ -24,6 +24,8 @@ PLAIN = "text/plain"
 HTML = "text/html"
 ZIP = "application/zip"
 EPUB = "application/epub+zip"
+ODT = "application/vnd.oasis.opendocument.text"
+ODS = "application/vnd.oasis.opendocument.spreadsheet"
 EML = "message/rfc822"
 MBOX = "application/mbox"
 

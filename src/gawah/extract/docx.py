@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Protocol
 
 from gawah.extract.assembly import Assembly, sane_title
 from gawah.extract.canonical import stem
@@ -18,6 +16,7 @@ from gawah.extract.docx_styles import Style, Styles
 from gawah.extract.graphics import alternative_text, graphic_texts
 from gawah.extract.ooxml import chosen, core_title, main_part, parts_of_kind
 from gawah.extract.package import Element, Package, attribute, below, child, local
+from gawah.extract.sink import CellText, Page, Sink
 from gawah.types import BlockKind, Document, SourceFile
 
 _DELETED = frozenset({"del", "moveFrom"})
@@ -46,43 +45,11 @@ class DocxExtractor:
         body = child(package.xml(part), "body")
         walk = _Walk(package, part)
         if body is not None:
-            walk.blocks(body, _Page(walk.assembly))
+            walk.blocks(body, Page(walk.assembly))
         walk.finish()
         assembly = walk.assembly
         title = sane_title(core_title(package), walk.title, assembly.first_heading, stem(source.name))
         return assembly.document(source, f"{self.name}/{self.version}", title=title)
-
-
-class _Sink(Protocol):
-    """Where paragraphs and tables go: onto the page, or into a cell."""
-
-    def put(self, kind: BlockKind, text: str, level: int) -> None: ...
-
-    def table(self, rows: list[list[list[str]]]) -> None: ...
-
-
-@dataclass(slots=True)
-class _Page:
-    assembly: Assembly
-
-    def put(self, kind: BlockKind, text: str, level: int) -> None:
-        self.assembly.put(kind, text, level=level)
-
-    def table(self, rows: list[list[list[str]]]) -> None:
-        self.assembly.table(rows)
-
-
-@dataclass(slots=True)
-class _CellText:
-    """A cell holds paragraphs and the cells of a table inside it, in reading order."""
-
-    pieces: list[str] = field(default_factory=list)
-
-    def put(self, kind: BlockKind, text: str, level: int) -> None:  # noqa: ARG002 — a cell has no blocks
-        self.pieces.append(text)
-
-    def table(self, rows: list[list[list[str]]]) -> None:
-        self.pieces.extend(piece for row in rows for cell in row for piece in cell)
 
 
 class _Walk:
@@ -103,7 +70,7 @@ class _Walk:
         self._beside: list[Element] = []  # text boxes, notes and graphics of the open paragraph, read after it
         self._held = ""  # a paragraph whose end was deleted: the next one goes on
 
-    def blocks(self, container: Element, sink: _Sink) -> None:
+    def blocks(self, container: Element, sink: Sink) -> None:
         for element in container:
             name = local(element)
             if name == "p":
@@ -138,7 +105,7 @@ class _Walk:
             counts = f"{self._changes['inserted']:,} insertions read, {self._changes['deleted']:,} deletions left out"
             self.assembly.warnings.append(f"it has tracked changes: {counts}")
 
-    def _paragraph(self, paragraph: Element, sink: _Sink) -> None:
+    def _paragraph(self, paragraph: Element, sink: Sink) -> None:
         properties = child(paragraph, "pPr")
         style = self._styles.of_paragraph(properties)
         if style.is_contents:
@@ -187,7 +154,7 @@ class _Walk:
                 self._changes["inserted"] += name in ("ins", "moveTo")
                 yield from self._inline(element, style)
 
-    def _aside(self, element: Element, sink: _Sink) -> None:
+    def _aside(self, element: Element, sink: Sink) -> None:
         """What hangs on a paragraph: a text box, a note, an image's description, a chart's or diagram's words."""
         name = local(element)
         if name == "txbxContent":
@@ -202,7 +169,7 @@ class _Walk:
             if note is not None:
                 self.blocks(note, sink)
 
-    def _table(self, table: Element, sink: _Sink) -> None:
+    def _table(self, table: Element, sink: Sink) -> None:
         rows: list[list[Element]] = []
         for row in _through(table, "tr"):
             if child(row, "trPr", "del") is not None:
@@ -217,7 +184,7 @@ class _Walk:
 
     def _cell(self, cell: Element) -> list[list[str]]:
         """The cell's pieces, and an empty cell for each further column it spans."""
-        inside = _CellText()
+        inside = CellText()
         self.blocks(cell, inside)
         span = child(cell, "tcPr", "gridSpan")
         written = attribute(span, "val") if span is not None else ""

@@ -124,7 +124,7 @@ def elements(data: bytes, name: str, *tags: str) -> Iterator[Element]:
             yield element
             element.clear(keep_tail=False)
             parent = element.getparent()
-            while parent is not None and len(parent) > 1:
+            while element.getprevious() is not None:  # what follows may have been parsed already and is still to come
                 del parent[0]
     except etree.XMLSyntaxError as error:
         raise xml_fault(error, name) from error

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 
 from gawah.errors import ExtractionError
 from gawah.extract.code import CodeExtractor
-from gawah.extract.detect import DOCX, EML, EPUB, MBOX, PPTX, XLSX, detect
+from gawah.extract.detect import DOCX, EML, EPUB, MBOX, ODS, ODT, PPTX, XLSX, detect
 from gawah.extract.docx import DocxExtractor
 from gawah.extract.epub import EpubExtractor
 from gawah.extract.html import HtmlExtractor
 from gawah.extract.mail import MailExtractor
 from gawah.extract.markdown import MarkdownExtractor
+from gawah.extract.ods import OdsExtractor
+from gawah.extract.odt import OdtExtractor
 from gawah.extract.plain import PlainExtractor
 from gawah.extract.pptx import PptxExtractor
 from gawah.extract.structured import JsonExtractor
@@ -50,6 +52,8 @@ EXTRACTORS: dict[str, Extractor] = {
     DOCX: DocxExtractor(),
     PPTX: PptxExtractor(),
     XLSX: XlsxExtractor(),
+    ODS: OdsExtractor(),
+    ODT: OdtExtractor(),
     EPUB: EpubExtractor(),
     **dict.fromkeys((EML, MBOX), MailExtractor(_read_inner)),
     **dict.fromkeys(_CODE_TYPES, CodeExtractor()),

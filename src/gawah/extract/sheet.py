@@ -20,6 +20,7 @@ _LONGEST_TITLE_CHARS = 200
 _MOST_CELL_PLACES = 300_000  # of a workbook; rows after that have one place each, which keeps memory in bounds
 _MOST_EMPTY_SHOWN = 8  # empty cells between two, as pipes; more say nothing
 _LETTERS = 26
+_MOST_NAMED = 5  # places in a warning
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +159,16 @@ def _with_next(rows: Iterable[Row]) -> Iterator[tuple[Row, Row | None]]:
         before = row
     if before is not None:
         yield before, None
+
+
+def said_of_formulas(names: list[str]) -> list[str]:
+    """The warning about formulas that the file holds no value of; none when there are none."""
+    if not names:
+        return []
+    named = ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
+    if len(names) == 1:
+        return [f"1 formula has no value in the file: it stands as written: {named}"]
+    return [f"{len(names):,} formulas have no value in the file: they stand as written: {named}"]
 
 
 # --- numbers

@@ -15,12 +15,11 @@ from gawah.extract.canonical import stem
 from gawah.extract.cell_dates import iso_date, kind_of_format
 from gawah.extract.ooxml import core_title, drawing_paragraphs, main_part, parts_of_kind, relations
 from gawah.extract.package import Element, Package, attribute, below, child, elements, local
-from gawah.extract.sheet import Cell, Row, column_letters, column_number, number_text, put_sheet
+from gawah.extract.sheet import Cell, Row, column_letters, column_number, number_text, put_sheet, said_of_formulas
 from gawah.types import BlockKind, Document, SheetRange, SourceFile
 
 _A1 = re.compile(r"\$?([A-Z]{1,3})\$?([1-9][0-9]{0,6})")
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")  # how characters that XML cannot hold are written (ECMA-376, ST_Xstring)
-_MOST_NAMED = 5  # places in a warning
 
 
 class XlsxExtractor:
@@ -254,8 +253,4 @@ def _warn(assembly: Assembly, book: _Book) -> None:
             assembly.warnings.append(f"{words}: {', '.join(names)}")
     if book.hidden_cells:
         assembly.warnings.append(f"hidden rows or columns, read all the same, in: {', '.join(book.hidden_cells)}")
-    if book.uncomputed:
-        named = ", ".join(book.uncomputed[:_MOST_NAMED]) + (", …" if len(book.uncomputed) > _MOST_NAMED else "")
-        n = len(book.uncomputed)
-        what = "1 formula has" if n == 1 else f"{n:,} formulas have"
-        assembly.warnings.append(f"{what} no value in the file and stand as written: {named}")
+    assembly.warnings.extend(said_of_formulas(book.uncomputed))
