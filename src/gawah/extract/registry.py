@@ -21,6 +21,7 @@ from gawah.extract.ods import OdsExtractor
 from gawah.extract.odt import OdtExtractor
 from gawah.extract.plain import PlainExtractor
 from gawah.extract.pptx import PptxExtractor
+from gawah.extract.rtf import RtfExtractor
 from gawah.extract.structured import JsonExtractor
 from gawah.extract.table import TableExtractor
 from gawah.extract.xlsx import XlsxExtractor
@@ -55,6 +56,7 @@ EXTRACTORS: dict[str, Extractor] = {
     ODS: OdsExtractor(),
     ODT: OdtExtractor(),
     EPUB: EpubExtractor(),
+    "application/rtf": RtfExtractor(),
     **dict.fromkeys((EML, MBOX), MailExtractor(_read_inner)),
     **dict.fromkeys(_CODE_TYPES, CodeExtractor()),
 }
