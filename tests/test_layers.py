@@ -8,7 +8,7 @@ import pytest
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "gawah"
 LAYERS = (
     ("types", "errors"),
-    ("ports", "text", "fragment", "fingerprint", "wire"),
+    ("ports", "text", "fragment", "fingerprint", "media_types", "wire"),
     ("store", "index", "models", "maxsim", "testing"),
     ("sources", "extract", "chunk", "embed", "lexical", "dense", "fuse", "rerank", "gate", "compose", "generate", "cite", "envelope"),
     ("retrieve",),

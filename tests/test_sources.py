@@ -10,14 +10,12 @@ from hypothesis import strategies as st
 
 from gawah.errors import ExtractionError, NotFoundError
 from gawah.fingerprint import sha256_bytes
+from gawah.media_types import UNKNOWN_TYPE, ZONE_TYPE, media_type_of
 from gawah.sources import (
-    UNKNOWN_TYPE,
-    ZONE_TYPE,
     discover,
     discover_files,
     fingerprint_file,
     found_file,
-    media_type_of,
     read_source,
 )
 

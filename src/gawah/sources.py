@@ -14,74 +14,10 @@ from urllib.parse import unquote_to_bytes, urlsplit
 
 from gawah.errors import ExtractionError, NotFoundError
 from gawah.fingerprint import sha256_bytes, sha256_file
+from gawah.media_types import media_type_of
 from gawah.types import SourceFile
 
 _MEGABYTE = 1_000_000
-UNKNOWN_TYPE = "application/octet-stream"
-_TYPES_BY_SUFFIX = {
-    suffix: media_type
-    for media_type, suffixes in {
-        "text/plain": "txt text log rst adoc asciidoc org tex srt vtt",
-        "text/markdown": "md markdown mdown mkd mdx",
-        "text/html": "html htm xhtml",
-        "text/csv": "csv",
-        "text/tab-separated-values": "tsv tab",
-        "application/json": "json geojson ipynb webmanifest",
-        "application/jsonl": "jsonl ndjson",
-        "application/xml": "xml xsd xsl xslt svg rss atom plist",
-        "application/yaml": "yaml yml",
-        "application/toml": "toml",
-        "application/sql": "sql",
-        "text/css": "css scss sass less",
-        "text/javascript": "js mjs cjs jsx",
-        "text/x-typescript": "ts tsx mts cts",
-        "text/x-python": "py pyi pyw",
-        "text/x-java": "java",
-        "text/x-kotlin": "kt kts",
-        "text/x-scala": "scala",
-        "text/x-go": "go",
-        "text/x-rust": "rs",
-        "text/x-c": "c h",
-        "text/x-c++": "cc cpp cxx hh hpp hxx",
-        "text/x-csharp": "cs",
-        "text/x-swift": "swift",
-        "text/x-ruby": "rb",
-        "text/x-php": "php",
-        "text/x-perl": "pl pm",
-        "text/x-lua": "lua",
-        "text/x-r": "r",
-        "text/x-shell": "sh bash zsh fish",
-        "text/x-powershell": "ps1 psm1",
-        "text/x-proto": "proto",
-        "text/x-terraform": "tf hcl",
-        "text/x-ini": "ini cfg conf properties env editorconfig",
-        "text/x-diff": "diff patch",
-        "application/pdf": "pdf",
-        "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
-        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
-        "application/vnd.openxmlformats-officedocument.presentationml.presentation": "pptx",
-        "application/vnd.oasis.opendocument.text": "odt",
-        "application/epub+zip": "epub",
-        "application/rtf": "rtf",
-        "application/zip": "zip",
-        "message/rfc822": "eml",
-        "image/png": "png",
-        "image/jpeg": "jpg jpeg",
-        "image/gif": "gif",
-        "image/webp": "webp",
-        "image/tiff": "tif tiff",
-        "audio/mpeg": "mp3",
-        "audio/wav": "wav",
-        "audio/ogg": "ogg oga opus",
-        "audio/flac": "flac",
-        "video/mp4": "mp4 m4v",
-    }.items()
-    for suffix in suffixes.split()
-}
-_TYPES_BY_NAME = {"makefile": "text/x-make", "dockerfile": "text/x-docker", "cmakelists.txt": "text/x-cmake"}
-# The stream in which Windows marks a download; copied to another file system it becomes a file beside the original.
-_ZONE_MARK = ":zone.identifier"
-ZONE_TYPE = "application/x-zone-identifier"
 # A file that is swapped for a link or a fifo after it was found must neither be followed nor block the reader.
 _OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
@@ -206,15 +142,6 @@ def read_source(found: FoundFile, collection: str, name: str, max_bytes: int) ->
         sha256=sha256_bytes(data),
     )
     return source, data
-
-
-def media_type_of(name: str) -> str:
-    """The media type that a file's name promises, letter case aside; UNKNOWN_TYPE when it promises nothing."""
-    last = name.rsplit("/", 1)[-1].lower()
-    if last.endswith(_ZONE_MARK):
-        return ZONE_TYPE
-    suffix = last.rpartition(".")[2] if "." in last else ""
-    return _TYPES_BY_NAME.get(last) or _TYPES_BY_SUFFIX.get(suffix, UNKNOWN_TYPE)
 
 
 # --- walking

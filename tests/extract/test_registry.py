@@ -7,7 +7,7 @@ from tests.extract.odd import unless
 
 from gawah.errors import ExtractionError
 from gawah.extract.registry import EXTRACTORS, extract, extractor_for
-from gawah.sources import media_type_of
+from gawah.media_types import media_type_of
 from gawah.testing.extractor import assert_is_sound, source_of
 
 
@@ -62,7 +62,7 @@ def test_a_wrong_name_is_a_warning_before_all_others():
         ("a.txt", b"\x89PNG\r\n\x1a\n" + bytes(20), "image/png"),
         ("a.md", b"PK\x03\x04" + bytes(60), "application/zip"),
         ("a.bin", bytes(300), "application/octet-stream"),
-        ("mail.eml", b"From: a@example.org\n\nhi", "message/rfc822"),
+        ("a.db", b"SQLite format 3\x00" + bytes(80), "application/vnd.sqlite3"),
     ],
 )
 def test_what_cannot_be_read_is_named_beside_what_can(name, data, found):

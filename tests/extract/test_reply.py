@@ -11,7 +11,7 @@ from tests.extract.odd import odd_text
 from gawah.errors import ExtractionError
 from gawah.extract.registry import extract
 from gawah.extract.reply import MalformedReplyError, document_parts, error_part, read_reply
-from gawah.sources import media_type_of
+from gawah.media_types import media_type_of
 from gawah.testing.extractor import source_of
 from gawah.types import (
     Box,

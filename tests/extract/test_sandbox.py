@@ -16,7 +16,7 @@ from tests.extract.hostile import EXTRA
 from gawah.errors import ConfigurationError, ExtractionError
 from gawah.extract.registry import extract
 from gawah.extract.sandbox import Limits, Sandbox
-from gawah.sources import media_type_of
+from gawah.media_types import media_type_of
 from gawah.testing.extractor import source_of
 
 PROC = Path("/proc")

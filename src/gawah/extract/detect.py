@@ -7,7 +7,10 @@ the bytes that must follow it.
 from __future__ import annotations
 
 import codecs
+import io
 import re
+import struct
+import zipfile
 from dataclasses import dataclass
 
 from gawah.extract.decode import wide_encoding
@@ -19,6 +22,12 @@ _CONTROLS = bytes([*range(9), 11, *range(14, 27), *range(28, 32), 127])  # ESC i
 OCTETS = "application/octet-stream"
 PLAIN = "text/plain"
 HTML = "text/html"
+ZIP = "application/zip"
+EPUB = "application/epub+zip"
+ODT = "application/vnd.oasis.opendocument.text"
+ODS = "application/vnd.oasis.opendocument.spreadsheet"
+EML = "message/rfc822"
+MBOX = "application/mbox"
 
 _OOXML = "application/vnd.openxmlformats-officedocument."
 # Signatures whose own bytes are no text, or that are checked with what follows (https://mimesniff.spec.whatwg.org/,
@@ -70,16 +79,22 @@ _SIGNATURES_OF_OCTETS: tuple[tuple[re.Pattern[bytes], str], ...] = (
     (re.compile(rb".{1,1024}?%PDF-\d\.\d", re.DOTALL), "application/pdf"),
 )
 _ZIP = re.compile(rb"PK\x03\x04|PK\x05\x06\x00{4}")
-_ZIP_KINDS: tuple[tuple[bytes, str], ...] = (
-    (b"word/document", _OOXML + "wordprocessingml.document"),
-    (b"xl/workbook", _OOXML + "spreadsheetml.sheet"),
-    (b"ppt/presentation", _OOXML + "presentationml.presentation"),
-)
+DOCX = _OOXML + "wordprocessingml.document"
+XLSX = _OOXML + "spreadsheetml.sheet"
+PPTX = _OOXML + "presentationml.presentation"
+_ZIP_KINDS = (("word/document", DOCX), ("xl/workbook", XLSX), ("ppt/presentation", PPTX))
+_ENTRY_NAME = re.compile(rb"PK\x03\x04.{22}(?:[\x00-\xff]\x00|\x00\x01)..([\x20-\xff]{1,200}?\.xml)", re.DOTALL)
 _HTML_START = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--(?:(?!-->).){0,2000}-->\s*){0,5}<(?:!doctype\s+html|html|head|body)\b[^<]{0,2000}>",
     re.IGNORECASE | re.DOTALL,
 )
 _XML_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<\?xml\s+version\s*=")
+_HEADER = (
+    rb"(?:return-path|received|delivered-to|from|to|cc|subject|date|message-id|mime-version|reply-to|dkim-signature"
+    rb"|arc-[\w-]+|x-[\w-]+|content-type):[^\n]*\n(?:[ \t][^\n]*\n)*"
+)
+_MAIL_START = re.compile(b"(?:" + _HEADER + b"){3}", re.IGNORECASE)
+_MBOX_START = re.compile(rb"From \S+[^\n]*\d{4}\s*\n" + b"(?:" + _HEADER + b"){2}", re.IGNORECASE)
 _SHEBANG = re.compile(rb"#!\s*/\S*?(?:/env\s+)?\b(python|ba?sh|zsh|sh|perl|ruby|node)[\d.]*\b")
 _SHEBANG_TYPES = {b"python": "text/x-python", b"perl": "text/x-perl", b"ruby": "text/x-ruby", b"node": "text/javascript"}
 
@@ -97,6 +112,8 @@ def detect(promised: str, data: bytes) -> Detection:
 
     Text has no signature: what is text keeps the type its name promises, if that is a type of text.
     """
+    if promised in (EML, MBOX) and (_MAIL_START.match(data) or _MBOX_START.match(data)):
+        return Detection(promised)  # whatever bytes its parts hold
     found = _signature(data) or ("" if is_text(data) else _octets(data))
     if found:
         return Detection(found, _disagreement(promised, found))
@@ -111,7 +128,7 @@ def detect(promised: str, data: bytes) -> Detection:
 def is_text_type(media_type: str) -> bool:
     return media_type.startswith("text/") or media_type in {
         "application/json", "application/jsonl", "application/xml", "application/yaml", "application/toml",
-        "application/sql", "application/x-zone-identifier", "message/rfc822",
+        "application/sql", "application/x-zone-identifier", EML, MBOX,
     }  # fmt: skip
 
 
@@ -148,14 +165,23 @@ def _octets(data: bytes) -> str:
 
 
 def _zip_kind(data: bytes) -> str:
-    """Which format a ZIP archive is. Names are looked for in its bytes; nothing is unpacked."""
+    """Which format a ZIP archive is, by the names in its directory; nothing is unpacked."""
     if data[30:38] == b"mimetype":  # ODF and EPUB put their type first, uncompressed (OCF 3.3, section 4.3)
         kind = re.match(rb"application/(epub\+zip|vnd\.oasis\.opendocument\.[a-z]+)", data[38:110])
         if kind:
             return kind.group().decode("ascii")
-    if b"[Content_Types].xml" in data:
-        return next((media_type for mark, media_type in _ZIP_KINDS if mark in data), "application/zip")
-    return "application/zip"
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            names = archive.namelist()
+    except (zipfile.BadZipFile, OSError, ValueError, struct.error):  # cut short: the entries' own headers are left
+        names = [name.decode("utf-8", "replace") for name in _ENTRY_NAME.findall(data)]
+    if "META-INF/container.xml" in names:  # an EPUB that was packed without care
+        return EPUB
+    if any(name.casefold() == "[content_types].xml" for name in names):
+        for mark, media_type in _ZIP_KINDS:
+            if any(name.casefold().startswith(mark) for name in names):
+                return media_type
+    return ZIP
 
 
 def _text_signature(data: bytes, promised: str) -> str:
@@ -172,6 +198,9 @@ def _text_signature(data: bytes, promised: str) -> str:
         return ""
     if _XML_START.match(head):
         return "application/xml"
+    for pattern, media_type in ((_MAIL_START, EML), (_MBOX_START, MBOX)):
+        if pattern.match(head):
+            return media_type
     shebang = _SHEBANG.match(head)
     return _SHEBANG_TYPES.get(shebang.group(1), "text/x-shell") if shebang else ""
 

@@ -11,22 +11,36 @@ from typing import TYPE_CHECKING
 
 from gawah.errors import ExtractionError
 from gawah.extract.code import CodeExtractor
-from gawah.extract.detect import detect
+from gawah.extract.detect import DOCX, EML, EPUB, MBOX, ODS, ODT, PPTX, XLSX, detect
+from gawah.extract.docx import DocxExtractor
+from gawah.extract.epub import EpubExtractor
 from gawah.extract.html import HtmlExtractor
+from gawah.extract.mail import MailExtractor
 from gawah.extract.markdown import MarkdownExtractor
+from gawah.extract.ods import OdsExtractor
+from gawah.extract.odt import OdtExtractor
 from gawah.extract.plain import PlainExtractor
+from gawah.extract.pptx import PptxExtractor
+from gawah.extract.rtf import RtfExtractor
 from gawah.extract.structured import JsonExtractor
 from gawah.extract.table import TableExtractor
+from gawah.extract.xlsx import XlsxExtractor
+from gawah.media_types import ZONE_TYPE
 from gawah.types import Document, SourceFile
 
 if TYPE_CHECKING:  # ports need numpy, whose threads and start-up time the extraction processes must not have
     from gawah.ports import Extractor
 
 SUPPORTED = "plain text, Markdown, HTML, CSV, TSV, JSON, JSON Lines and source code"
-ZONE_TYPE = "application/x-zone-identifier"
 _CODE_TYPES = (
     "text/css", "text/javascript", "application/xml", "application/yaml", "application/toml", "application/sql",
 )  # fmt: skip
+
+
+def _read_inner(source: SourceFile, data: bytes) -> Document:
+    """How a file inside another one, such as an attachment, is read."""
+    return extract(source, data)
+
 
 EXTRACTORS: dict[str, Extractor] = {
     "text/plain": PlainExtractor(),
@@ -36,6 +50,14 @@ EXTRACTORS: dict[str, Extractor] = {
     "text/tab-separated-values": TableExtractor(),
     "application/json": JsonExtractor(),
     "application/jsonl": JsonExtractor(),
+    DOCX: DocxExtractor(),
+    PPTX: PptxExtractor(),
+    XLSX: XlsxExtractor(),
+    ODS: OdsExtractor(),
+    ODT: OdtExtractor(),
+    EPUB: EpubExtractor(),
+    "application/rtf": RtfExtractor(),
+    **dict.fromkeys((EML, MBOX), MailExtractor(_read_inner)),
     **dict.fromkeys(_CODE_TYPES, CodeExtractor()),
 }
 _ANY_CODE = CodeExtractor()

@@ -68,9 +68,9 @@ def _read_table(text: str, delimiter: str) -> _Table:
     if len(blocks) > 1:
         header = [cell.value for cell in scan_cells(text, blocks[0].span, delimiter)]
         title = column_names(header)
-        if title and not any(_NUMERIC.fullmatch(value.strip()) for value in header):
+        if title and not any(map(is_numeric, header)):
             row = blocks[0].span
-            whole = not title.endswith("…") and all(len(value) <= _LONGEST_HEADER_CHARS for value in header)
+            whole = fits_title(header)
             # A header row that does not fit into a title stays a row of its own as well, or its words would be lost.
             blocks[0] = Block(BlockKind.HEADING, row if whole else Span(row.start, row.start), 2, title)
             if not whole:
@@ -87,8 +87,16 @@ def column_names(header: list[str]) -> str:
     for name in names:
         if kept and length + len(name) > _LONGEST_HEADER_CHARS:
             return " | ".join([*kept, "…"])
-        kept.append(name[:_LONGEST_HEADER_CHARS])
+        kept.append(name[:_LONGEST_HEADER_CHARS].rstrip())
         length += len(name) + 3
     return " | ".join(kept)
 
 
+def is_numeric(value: str) -> bool:
+    """Whether a cell's text is a number, an amount, a share or a date, so that it names no column."""
+    return _NUMERIC.fullmatch(value.strip()) is not None
+
+
+def fits_title(header: list[str]) -> bool:
+    """Whether `column_names` holds all the words of the header row."""
+    return not column_names(header).endswith("…") and all(len(value) <= _LONGEST_HEADER_CHARS for value in header)

@@ -1,0 +1,225 @@
+"""EML and MBOX to a document: headers people read, the body, and the attachments that can be read, each with its part.
+
+Parts are numbered as IMAP does (RFC 3501, 6.4.5): "1.2", "0" for the headers; in an MBOX after the message's number,
+"3/1.2". Nothing of a message is run, fetched or written to disk.
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+from collections.abc import Iterator
+from email import message_from_bytes, policy
+from email.errors import HeaderParseError, MessageError
+from email.header import decode_header
+from email.message import Message
+
+from gawah.errors import ExtractionError
+from gawah.extract.assembly import sane_title
+from gawah.extract.canonical import stem
+from gawah.extract.detect import MBOX
+from gawah.extract.letter import Letter, Read
+from gawah.types import Document, SourceFile
+
+_SHOWN_HEADERS = ("From", "To", "Cc", "Date", "Subject")
+_DEEPEST_MESSAGE = 10  # messages inside messages
+_DEEPEST_PART = 60
+_FROM_LINE = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\n]*\n")
+_QUOTED_FROM = re.compile(rb"(?m)^>(>*From )")
+_CODED = (LookupError, ValueError, HeaderParseError, binascii.Error)
+
+
+class MailExtractor:
+    """message/rfc822 and application/mbox. `read` reads attachments: the registry's own call."""
+
+    name = "mail"
+    version = 1
+
+    def __init__(self, read: Read) -> None:
+        self._read = read
+
+    def extract(self, source: SourceFile, data: bytes) -> Document:
+        """The title is the subject, for a mailbox the file's name. Raises ExtractionError `too_deep` or `empty`."""
+        letter = Letter(source, self._read)
+        subject = ""
+        try:
+            if source.media_type == MBOX:
+                for number, raw in enumerate(_messages(data), start=1):
+                    _Walk(letter, f"{number}/").message(_parsed(raw), level=1, heading=True)
+            else:
+                message = _parsed(data)
+                subject = _header(message, "Subject")
+                _Walk(letter, "").message(message, level=0, heading=False)
+        except RecursionError as error:
+            raise ExtractionError("too_deep", "its parts are nested too deep to be a message's") from error
+        letter.finish()
+        title = sane_title(subject, stem(source.name))
+        return letter.assembly.document(source, f"{self.name}/{self.version}", title=title)
+
+
+def _parsed(data: bytes) -> Message:
+    # The older policy: the newer one's header parser raises on headers that real mail is full of.
+    return message_from_bytes(data, policy=policy.compat32)
+
+
+def _messages(data: bytes) -> Iterator[bytes]:
+    """The messages of a mailbox, their quoted "From " lines as they were (mboxrd)."""
+    marks = list(_FROM_LINE.finditer(data))
+    if not marks:
+        yield data
+        return
+    ends = [mark.start() for mark in marks[1:]] + [len(data)]
+    for mark, end in zip(marks, ends, strict=True):
+        yield _QUOTED_FROM.sub(rb"\1", data[mark.end() : end])
+
+
+class _Walk:
+    def __init__(self, letter: Letter, prefix: str) -> None:
+        self._letter = letter
+        self._prefix = prefix
+
+    def message(self, message: Message, *, level: int, heading: bool, path: str = "", depth: int = 0) -> None:
+        """Headers, body and attachments of a message; headings inside are deeper than `level`."""
+        here = f"{self._prefix}{path}"
+        shown = [(name, _header(message, name)) for name in _SHOWN_HEADERS]
+        subject = dict(shown)["Subject"]
+        if heading:
+            self._letter.assembly.name(subject or "(no subject)", level)
+        self._letter.put_headers([f"{name}: {value}" for name, value in shown if value], f"{here}.0" if path else f"{here}0")
+        if message.is_multipart() and message.get_content_maintype() == "multipart":
+            self._part(message, path, level, depth)
+        else:
+            self._part(message, f"{path}.1" if path else "1", level, depth)
+
+    def _part(self, part: Message, path: str, level: int, depth: int) -> None:
+        if path.count(".") > _DEEPEST_PART:
+            raise ExtractionError("too_deep", f"its parts are nested more than {_DEEPEST_PART} deep")
+        kind = part.get_content_type()
+        children = _children(part)
+        if kind == "multipart/alternative":
+            self._alternatives(part, path, level, depth)
+        elif kind == "multipart/related":
+            for number, inner in enumerate(children, start=1):
+                if number > 1 and inner.get_content_maintype() == "image":
+                    self._letter.n_inline_images += 1
+                else:
+                    self._part(inner, _joined(path, number), level, depth)
+        elif kind == "multipart/encrypted" or "pkcs7-mime" in kind:
+            self._letter.assembly.warnings.append(f"part {self._prefix}{path or '1'} is encrypted or sealed and was not read")
+        elif kind == "message/rfc822" and children:
+            self._inner_message(children[0], path, level, depth)
+        elif children:
+            for number, inner in enumerate(children, start=1):
+                self._part(inner, _joined(path, number), level, depth)
+        else:
+            self._leaf(part, kind, path, level)
+
+    def _inner_message(self, message: Message, path: str, level: int, depth: int) -> None:
+        if depth >= _DEEPEST_MESSAGE:
+            line = f"part {self._prefix}{path} was not read: messages are nested more than {_DEEPEST_MESSAGE} deep"
+            self._letter.assembly.warnings.append(line)
+        else:
+            self.message(message, level=level + 1, heading=True, path=path, depth=depth + 1)
+
+    def _alternatives(self, part: Message, path: str, level: int, depth: int) -> None:
+        """The same words several times: the plain or the HTML ones; of what is neither, the last and richest."""
+        found: dict[str, tuple[Message, str]] = {}
+        other: tuple[Message, str] | None = None
+        for number, inner in enumerate(_children(part), start=1):
+            at = _joined(path, number)
+            leaf, leaf_path = _first_leaf(inner, at)
+            if leaf.get_content_type() in ("text/plain", "text/html"):
+                found.setdefault(leaf.get_content_type(), (leaf, leaf_path))
+                self._letter.n_inline_images += sum(item.get_content_maintype() == "image" for item in inner.walk())
+            else:
+                other = (inner, at)
+        if found:
+            plain, html = found.get("text/plain"), found.get("text/html")
+            parts = (f"{self._prefix}{plain[1] if plain else ''}", f"{self._prefix}{html[1] if html else ''}")
+            self._letter.put_body(self._bytes(plain[0]) if plain else None, _content(html[0]) if html else None, parts, level)
+        elif other is not None:
+            self._part(*other, level, depth)
+
+    def _leaf(self, part: Message, kind: str, path: str, level: int) -> None:
+        here = f"{self._prefix}{path}"
+        name = _file_name(part)
+        is_attached = part.get_content_disposition() == "attachment" or (name and kind != "text/html")
+        if kind in ("application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature"):
+            return
+        if (kind == "text/plain" and not is_attached) or kind.startswith("multipart/"):  # or its boundary is missing
+            self._letter.put_body(self._bytes(part), None, (here, here), level)
+        elif kind == "text/html" and not is_attached:
+            self._letter.put_body(None, _content(part), (here, here), level)
+        else:
+            self._letter.put_attachment(name, kind, _content(part)[0], here, level + 1)
+
+    def _bytes(self, part: Message) -> tuple[bytes, str]:
+        data, charset = _content(part)
+        if str(part.get_param("format", "")).lower() == "flowed":
+            return self._letter.unflow(data, charset)
+        return data, charset
+
+
+def _joined(path: str, number: int) -> str:
+    return f"{path}.{number}" if path else str(number)
+
+
+def _children(part: Message) -> list[Message]:
+    payload = part.get_payload()
+    return [item for item in payload if isinstance(item, Message)] if isinstance(payload, list) else []
+
+
+def _first_leaf(part: Message, path: str) -> tuple[Message, str]:
+    """The part that a multipart/related or a mixture begins with."""
+    while (children := _children(part)) and part.get_content_maintype() == "multipart":
+        part, path = children[0], f"{path}.1"
+    return part, path
+
+
+def _content(part: Message) -> tuple[bytes, str]:
+    """A part's bytes with their transfer encoding undone, and the encoding of characters it declares."""
+    try:
+        payload = part.get_payload(decode=True)
+    except (MessageError, *_CODED):
+        payload = None
+    if not isinstance(payload, bytes):
+        raw = part.get_payload()
+        payload = raw.encode("utf-8", "surrogateescape") if isinstance(raw, str) else b""
+    try:
+        charset = part.get_content_charset("") or ""
+    except (MessageError, *_CODED):
+        charset = ""
+    return payload, str(charset)
+
+
+def _header(message: Message, name: str) -> str:
+    return _decoded(message.get(name, ""))
+
+
+def _file_name(part: Message) -> str:
+    try:
+        return _decoded(part.get_filename(""))
+    except (MessageError, TypeError, *_CODED):
+        return ""
+
+
+def _decoded(value: object) -> str:
+    """A header with its coded words (RFC 2047) decoded, on one line; as it is written when they are broken."""
+    try:
+        pieces = decode_header(value)  # type: ignore[arg-type]
+        text = "".join(_word(piece, charset) for piece, charset in pieces)
+    except _CODED:
+        text = str(value)
+    clean = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return " ".join(clean.split())
+
+
+def _word(piece: bytes | str, charset: str | None) -> str:
+    if isinstance(piece, str):
+        return piece
+    if charset and charset != "unknown-8bit":
+        return piece.decode(charset, "replace")
+    try:
+        return piece.decode("utf-8")
+    except UnicodeDecodeError:
+        return piece.decode("cp1252", "replace")

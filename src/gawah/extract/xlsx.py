@@ -1,0 +1,256 @@
+"""XLSX and XLSM to a document: sheets in the workbook's order, rows as lines, each cell with its A1 range.
+
+Values, not formulas; a formula that the file holds no value of stands as itself, and is said. Macros are not looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from gawah.errors import ExtractionError
+from gawah.extract.assembly import Assembly, fixed, sane_title
+from gawah.extract.canonical import stem
+from gawah.extract.cell_dates import iso_date, kind_of_format
+from gawah.extract.ooxml import core_title, drawing_paragraphs, main_part, parts_of_kind, relations
+from gawah.extract.package import Element, Package, attribute, below, child, elements, local
+from gawah.extract.sheet import Cell, Row, column_letters, column_number, number_text, put_sheet, said_of_formulas
+from gawah.types import BlockKind, Document, SheetRange, SourceFile
+
+_A1 = re.compile(r"\$?([A-Z]{1,3})\$?([1-9][0-9]{0,6})")
+_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")  # how characters that XML cannot hold are written (ECMA-376, ST_Xstring)
+
+
+class XlsxExtractor:
+    """application/vnd.openxmlformats-officedocument.spreadsheetml.sheet, macros or not."""
+
+    name = "xlsx"
+    version = 1
+
+    def extract(self, source: SourceFile, data: bytes) -> Document:
+        """The title is the property's, else the file's name.
+
+        Raises ExtractionError `damaged`, `encrypted`, `zip_bomb`, `doctype`, `too_deep` or `empty`.
+        """
+        package = Package(data)
+        assembly = Assembly()
+        book = _read_book(package)
+        for sheet in book.sheets:
+            _put_sheet(assembly, package, book, sheet)
+        _warn(assembly, book)
+        title = sane_title(core_title(package), stem(source.name))
+        return assembly.document(source, f"{self.name}/{self.version}", title=title)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sheet:
+    name: str
+    state: str
+    part: str
+
+
+@dataclass(slots=True)
+class _Book:
+    """A workbook: its sheets, strings and date formats, and what there is to be said about it."""
+
+    sheets: list[_Sheet]
+    strings: list[str]
+    formats: list[str]
+    from_1904: bool
+    uncomputed: list[str] = field(default_factory=list)
+    hidden_cells: list[str] = field(default_factory=list)
+
+
+def _read_book(package: Package) -> _Book:
+    part = main_part(package, "xl/workbook.xml")
+    root = package.xml(part)
+    related = relations(package, part)
+    sheets: list[_Sheet] = []
+    for item in below(root, "sheet"):
+        relation = related.get(next((str(v) for k, v in item.attrib.items() if str(k).endswith("}id")), ""))
+        if relation is None or relation.kind != "worksheet":
+            continue  # a chart, dialogue or macro sheet has no cells
+        sheets.append(_Sheet(attribute(item, "name"), attribute(item, "state", "visible"), relation.target))
+    if not sheets:
+        raise ExtractionError("empty", "there is no sheet in it")
+    properties = child(root, "workbookPr")
+    from_1904 = properties is not None and attribute(properties, "date1904") in ("1", "true")
+    strings = [_string(item) for entry in parts_of_kind(package, part, "sharedStrings")
+               for item in elements(package.read(entry), entry, "si")]  # fmt: skip
+    formats = next((_formats(package.xml(entry)) for entry in parts_of_kind(package, part, "styles")), [])
+    return _Book(sheets, strings, formats, from_1904)
+
+
+def _string(item: Element) -> str:
+    """The text of a string: of all its runs, but not of the phonetic reading beside them."""
+    pieces: list[str] = []
+    for inner in item:
+        name = local(inner)
+        if name == "t":
+            pieces.append(inner.text or "")
+        elif name == "r":
+            pieces.extend(text.text or "" for text in inner if local(text) == "t")
+    return "".join(pieces)
+
+
+def _formats(styles: Element) -> list[str]:
+    """For each cell style whether it shows a date, a time, both or neither."""
+    codes = {attribute(item, "numFmtId"): attribute(item, "formatCode") for item in below(styles, "numFmt")}
+    styles_of_cells = child(styles, "cellXfs")
+    numbers = [attribute(item, "numFmtId", "0") for item in styles_of_cells] if styles_of_cells is not None else []
+    return [kind_of_format(int(number) if number.isdigit() else 0, codes.get(number, "")) for number in numbers]
+
+
+def _put_sheet(assembly: Assembly, package: Package, book: _Book, sheet: _Sheet) -> None:
+    if not package.find(sheet.part):
+        assembly.warnings.append(f"sheet {sheet.name!r} is missing in the file")
+        return
+    data = package.read(sheet.part)
+    put_sheet(assembly, sheet.name, _rows(assembly, book, sheet, data, _merged(data, sheet.part)))
+    for entry in parts_of_kind(package, sheet.part, "comments"):
+        for item in elements(package.read(entry), entry, "comment"):
+            text = child(item, "text")
+            words = assembly.take(_unescaped(_string(text)) if text is not None else "")
+            assembly.put(BlockKind.PARAGRAPH, words, fixed(SheetRange(sheet.name, _plain_a1(attribute(item, "ref")))))
+    for entry in parts_of_kind(package, sheet.part, "drawing"):
+        _put_text_boxes(assembly, package.xml(entry), sheet.name)
+
+
+def _plain_a1(reference: str) -> str:
+    match = _A1.match(reference)
+    return f"{match.group(1)}{match.group(2)}" if match else "A1"
+
+
+def _put_text_boxes(assembly: Assembly, drawing: Element, sheet_name: str) -> None:
+    for anchor in drawing:
+        start = child(anchor, "from")
+        column, row = (_whole(child(start, name)) + 1 for name in ("col", "row"))
+        where = fixed(SheetRange(sheet_name, f"{column_letters(column)}{row}"))
+        for body in below(anchor, "txBody"):
+            for lines in drawing_paragraphs(body):
+                assembly.put(BlockKind.PARAGRAPH, assembly.take_lines(lines), where)
+
+
+def _whole(element: Element | None) -> int:
+    text = (element.text or "") if element is not None else ""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 8 else 0
+
+
+def _merged(data: bytes, part: str) -> dict[str, str]:
+    """Merged ranges by their first cell. They stand behind the rows, so a sheet that has some is read twice."""
+    if b"mergeCell" not in data:
+        return {}
+    found: dict[str, str] = {}
+    for element in elements(data, part, "row", "mergeCell"):
+        reference = attribute(element, "ref").replace("$", "") if local(element) == "mergeCell" else ""
+        if reference and all(_A1.fullmatch(corner) for corner in reference.split(":")):
+            found[reference.partition(":")[0]] = reference
+    return found
+
+
+def _rows(assembly: Assembly, book: _Book, sheet: _Sheet, data: bytes, merged: dict[str, str]) -> Iterator[Row]:
+    last_row, n_hidden_rows, n_hidden_columns = 0, 0, 0
+    for element in elements(data, sheet.part, "row", "col"):
+        is_hidden = element.get("hidden") in ("1", "true")
+        if local(element) == "col":
+            n_hidden_columns += is_hidden
+            continue
+        number = element.get("r") or ""
+        last_row = int(number) if number.isdigit() else last_row + 1
+        cells = list(_cells(assembly, book, sheet, element, last_row, merged))
+        n_hidden_rows += is_hidden and bool(cells)
+        if cells:
+            yield last_row, cells
+    if n_hidden_rows or n_hidden_columns:
+        book.hidden_cells.append(sheet.name)
+
+
+def _cells(
+    assembly: Assembly, book: _Book, sheet: _Sheet, row: Element, row_number: int, merged: dict[str, str]
+) -> Iterator[Cell]:
+    column = 0
+    for element in row:
+        match = _A1.fullmatch(element.get("r") or "")
+        column = column_number(match.group(1)) if match else column + 1
+        a1 = f"{column_letters(column)}{row_number}"
+        text, is_text = _value(assembly, book, element, f"{sheet.name}!{a1}")
+        line = " ".join(text.split())
+        assembly.drop(" " * (len(text) - len(line)), "white space")
+        if line:
+            yield Cell(column, line, is_text, merged.get(a1, a1))
+
+
+def _value(assembly: Assembly, book: _Book, element: Element, name: str) -> tuple[str, bool]:
+    """What a cell shows, taken, and whether it is text."""
+    kind = element.get("t") or "n"
+    value = formula = inline = None
+    for inner in element:
+        what = local(inner)
+        if what == "v":
+            value = inner.text
+        elif what == "f":
+            formula = inner
+        elif what == "is":
+            inline = inner
+    if kind == "inlineStr" and inline is not None:
+        return assembly.take(_unescaped(_string(inline))), True
+    if value is None:
+        return _uncomputed(assembly, book, formula, name), False
+    if kind == "s":
+        index = int(value) if value.strip().isdigit() else -1
+        text = book.strings[index] if 0 <= index < len(book.strings) else ""
+        return assembly.take(_unescaped(text)), True
+    if kind == "b":
+        assembly.drop(assembly.take(value), "truth value")
+        return assembly.make("TRUE" if value.strip() in ("1", "true") else "FALSE", "truth value"), False
+    if kind != "n":  # the text a formula gives, an error, an ISO date
+        return assembly.take(_unescaped(value)), kind == "str"
+    style = element.get("s") or ""
+    shows = book.formats[int(style)] if style.isdigit() and int(style) < len(book.formats) else ""
+    return _number(assembly, value, shows, from_1904=book.from_1904), False
+
+
+def _number(assembly: Assembly, raw: str, shows: str, *, from_1904: bool) -> str:
+    plain = raw.strip()
+    text = ""
+    if shows:
+        try:
+            text = iso_date(float(plain), shows, from_1904=from_1904)
+        except ValueError:
+            text = ""
+    text = text or number_text(plain)
+    if text == raw:
+        return assembly.take(raw)
+    assembly.drop(assembly.take(raw), "number's spelling")
+    return assembly.make(text, "number's spelling")
+
+
+def _uncomputed(assembly: Assembly, book: _Book, formula: Element | None, name: str) -> str:
+    """A formula whose value the file does not hold, as it is written; what shares another cell's formula has no text."""
+    if formula is None:
+        return ""
+    book.uncomputed.append(name)
+    text = assembly.take(formula.text or "")
+    return assembly.make("=", "sign of a formula") + text if text else ""
+
+
+def _unescaped(text: str) -> str:
+    if "_x" not in text:
+        return text
+    return _ESCAPED.sub(lambda match: _character(int(match.group(1), 16)), text)
+
+
+def _character(code: int) -> str:
+    return "" if 0xD800 <= code <= 0xDFFF else chr(code)
+
+
+def _warn(assembly: Assembly, book: _Book) -> None:
+    hidden = [sheet.name for sheet in book.sheets if sheet.state == "hidden"]
+    very_hidden = [sheet.name for sheet in book.sheets if sheet.state == "veryHidden"]
+    for words, names in (("hidden sheets, read all the same", hidden), ("very hidden sheets", very_hidden)):
+        if names:
+            assembly.warnings.append(f"{words}: {', '.join(names)}")
+    if book.hidden_cells:
+        assembly.warnings.append(f"hidden rows or columns, read all the same, in: {', '.join(book.hidden_cells)}")
+    assembly.warnings.extend(said_of_formulas(book.uncomputed))

@@ -1,0 +1,192 @@
+"""Messages: headers, the body that says most, attachments by their own extractors, each with its part."""
+
+import io
+from email.message import EmailMessage
+
+import openpyxl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.extract.made import blocks, code_of, place_of, read
+
+from gawah.extract.letter import unflowed
+from gawah.types import MailPart
+
+
+def message(**headers):
+    made = EmailMessage()
+    defaults = {"From": "Ann Lee <ann@example.org>", "To": "bo@example.org", "Date": "Tue, 05 Mar 2024 10:00:00 +0100", "Subject": "The lease"}
+    for name, value in {**defaults, **headers}.items():
+        made[name.replace("_", "-")] = value
+    return made
+
+
+def plain(text, **headers):
+    made = message(**headers)
+    made.set_content(text)
+    return made
+
+
+def workbook_bytes():
+    book = openpyxl.Workbook()
+    for row in (["City", "Fee"], ["Bern", 40]):
+        book.active.append(row)
+    stream = io.BytesIO()
+    book.save(stream)
+    return stream.getvalue()
+
+
+def parts(document):
+    return {place.locator.part for place in document.places}
+
+
+def test_a_plain_message_is_its_headers_and_body():
+    document = read("a.eml", plain("Dear Bo,\n\nthe fee is 40 EUR.\n").as_bytes())
+    assert document.text.split("\n") == [
+        "From: Ann Lee <ann@example.org>", "To: bo@example.org", "Date: Tue, 05 Mar 2024 10:00:00 +0100", "Subject: The lease",
+        "", "Dear Bo,", "", "the fee is 40 EUR.", "",
+    ]  # fmt: skip
+    assert document.title == "The lease"
+    start = document.text.index("the fee")
+    assert place_of(document, "the fee is 40 EUR.") == MailPart("1", start, start + 18)
+    assert place_of(document, "From: Ann") == MailPart("0", 0, 9)
+
+
+def test_of_two_alternatives_the_plain_one_is_read():
+    made = plain("the plain words of the lease")
+    made.add_alternative("<p>the <b>html</b> words of the lease</p>", subtype="html")
+    document = read("a.eml", made.as_bytes())
+    assert "plain words" in document.text
+    assert "html" not in document.text
+    assert parts(document) == {"0", "1"}
+
+
+def test_a_plain_stub_makes_way_for_the_html():
+    made = plain("Use a modern program.")
+    made.add_alternative("<h1>Lease</h1>" + "<p>The fee is 40 EUR a month, paid on the first day.</p>" * 5, subtype="html")
+    document = read("a.eml", made.as_bytes())
+    assert "modern" not in document.text
+    assert ("heading", 1, "Lease") in blocks(document)
+    assert parts(document) == {"0", "2"}
+
+
+def test_html_alone_is_read_by_its_structure_and_images_inside_it_are_counted():
+    made = message()
+    made.set_content("<p>Fee</p><img src='cid:x'>", subtype="html")
+    made.add_related(b"\x89PNG", "image", "png", cid="<x>")
+    document = read("a.eml", made.as_bytes())
+    assert document.text.endswith("Fee")
+    assert document.warnings == ("images inside the text, not read: 1",)
+
+
+def test_attachments_stand_behind_the_body_under_their_names():
+    made = plain("See the files.")
+    made.add_attachment(workbook_bytes(), maintype="application", subtype="octet-stream", filename="fees.xlsx")
+    made.add_attachment(b"# Rules\n\nNo pets.\n", maintype="application", subtype="octet-stream", filename="Regeln für alle.md")
+    made.add_attachment(b"\x00\x01\x02" * 50, maintype="application", subtype="octet-stream", filename="key.bin")
+    document = read("a.eml", made.as_bytes())
+    titles = [b.title for b in document.blocks if b.kind == "heading"]
+    assert titles == ["fees.xlsx", "Sheet", "City | Fee", "Regeln für alle.md", "Rules"]
+    assert place_of(document, "Bern | 40").part == "2"
+    assert place_of(document, "No pets.").part == "3"
+    (warning,) = document.warnings
+    assert "attachment 'key.bin' was not read (unsupported_type)" in warning
+
+
+def test_a_message_inside_a_message_has_its_own_headers_and_parts():
+    inner = plain("inner words", Subject="Inner")
+    inner.add_attachment("a,b\n1,2\n", subtype="csv", filename="t.csv")
+    made = plain("outer words")
+    made.add_attachment(inner)
+    document = read("a.eml", made.as_bytes())
+    assert place_of(document, "inner words").part == "2.1"
+    assert place_of(document, "Subject: Inner").part == "2.0"
+    assert place_of(document, "1,2").part == "2.2"
+    assert [b.title for b in document.blocks if b.kind == "heading"] == ["Inner", "t.csv", "a | b"]
+
+
+def test_coded_headers_and_bodies_are_decoded():
+    raw = (
+        b"From: =?utf-8?q?J=C3=BCrg?= <j@example.org>\r\nSubject: =?iso-8859-1?q?Geb=FChr?=\r\n =?utf-8?b?IOKCrA==?=\r\n"
+        b"Content-Type: text/plain; charset=iso-8859-1\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\nDie Geb=FChr.\r\n"
+    )
+    document = read("a.eml", raw)
+    assert document.title == "Gebühr €"
+    assert "From: Jürg <j@example.org>" in document.text
+    assert "Die Gebühr." in document.text
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"Subject: =?utf-8?b?broken!?=\n\nwords\n",
+        b"Subject: =?no-such-charset?q?x?=\n\nwords\n",
+        b"Subject: caf\xe9\nContent-Type: text/plain; charset=nonsense\n\nwords\n",
+        b"Content-Type: multipart/mixed\n\nwords without a boundary\n",
+        b'Content-Type: multipart/mixed; boundary="b"\n\nno such boundary: words\n',
+        b"Content-Type: text/plain\nContent-Transfer-Encoding: base64\n\n!!not base64: words!!\n",
+        b"Content-Type: ; ;=\nFrom: <<<>\nTo: ,,,;\n\nwords\n",
+        b"words only, no header at all\n",
+        b"Content-Disposition: inline; filename*=xx''%ff\n\nwords\n",
+    ],
+)
+def test_broken_messages_keep_their_words(raw):
+    assert read("a.eml", raw).text.strip()
+
+
+def test_a_sealed_message_is_said_to_be_sealed():
+    raw = plain("x", Subject="Sealed").as_bytes().replace(b'text/plain; charset="utf-8"', b"application/pkcs7-mime; smime-type=enveloped-data")
+    assert "encrypted or sealed" in read("a.eml", raw).warnings[0]
+
+
+def test_a_mailbox_is_its_messages_in_order():
+    first, second = plain("alpha\n\nFrom here on\n"), plain("beta", Subject="Second")
+    quoted = first.as_bytes().replace(b"\nFrom here", b"\n>From here")
+    box = b"From ann Tue Mar  5 10:00:00 2024\n" + quoted + b"\nFrom bo Tue Mar  5 11:00:00 2024\n" + second.as_bytes()
+    document = read("all.mbox", box)
+    assert [b.title for b in document.blocks if b.kind == "heading"] == ["The lease", "Second"]
+    assert "\nFrom here on" in document.text
+    assert place_of(document, "beta").part == "2/1"
+    assert (document.title, document.source.media_type) == ("all", "application/mbox")
+    assert read("inbox", box).source.media_type == "application/mbox"
+    assert read("1678.M1", first.as_bytes()).source.media_type == "message/rfc822"
+
+
+def test_a_note_that_looks_a_little_like_a_mail_is_a_note():
+    assert read("note", b"From: here\n\nwe go\n").source.media_type == "text/plain"
+
+
+def test_lines_that_were_broken_for_display_are_joined():
+    made = plain("x").as_bytes().replace(b'charset="utf-8"', b'charset="utf-8"; format=flowed')
+    head = made.partition(b"\n\n")[0]
+    body = "The fee is \n40 EUR a \nmonth.\n\n> quoted \n> words\nmine\n-- \nAnn\n"
+    document = read("a.eml", head + b"\n\n" + body.encode())
+    assert "The fee is 40 EUR a month." in document.text
+    assert "> quoted words\nmine\n-- \nAnn" in document.text
+
+
+@given(st.text(alphabet="ab >\n", max_size=60))
+def test_joining_lines_takes_out_line_breaks_and_quote_marks_only(text):
+    joined = unflowed(text)
+    assert [c for c in joined if c in "ab"] == [c for c in text if c in "ab"]
+    assert unflowed(joined) == joined
+    assert len(joined) <= len(text)
+
+
+def test_messages_nested_without_end_are_refused_or_cut():
+    bomb = b"Content-Type: message/rfc822\n\n" * 20_000 + b"Subject: core\n\ncore\n"
+    assert code_of("a.eml", bomb) in ("too_deep", "empty")
+    deep = b"Content-Type: message/rfc822\n\n" * 15 + b"Subject: core\n\ncore\n"
+    assert code_of("a.eml", b"Subject: out\n" + deep) == ""
+
+
+def test_ten_thousand_parts_are_read():
+    made = b'Content-Type: multipart/mixed; boundary="b"\nSubject: many\n\n' + b"--b\n\nword\n" * 10_000 + b"--b--\n"
+    assert read("a.eml", made).text.count("word") == 10_000
+
+
+@given(st.binary(max_size=400))
+@settings(max_examples=100)
+def test_any_bytes_behind_a_header_give_a_document_or_a_code(noise):
+    head = b"From: a@b.c\nSubject: s\nDate: d\nContent-Type: multipart/mixed; boundary=x\n\n--x\n"
+    code_of("a.eml", head + noise)
