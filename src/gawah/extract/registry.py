@@ -14,6 +14,7 @@ from gawah.extract.code import CodeExtractor
 from gawah.extract.detect import detect
 from gawah.extract.html import HtmlExtractor
 from gawah.extract.markdown import MarkdownExtractor
+from gawah.extract.pdf import PdfExtractor
 from gawah.extract.plain import PlainExtractor
 from gawah.extract.structured import JsonExtractor
 from gawah.extract.table import TableExtractor
@@ -22,7 +23,7 @@ from gawah.types import Document, SourceFile
 if TYPE_CHECKING:  # ports need numpy, whose threads and start-up time the extraction processes must not have
     from gawah.ports import Extractor
 
-SUPPORTED = "plain text, Markdown, HTML, CSV, TSV, JSON, JSON Lines and source code"
+SUPPORTED = "PDF, plain text, Markdown, HTML, CSV, TSV, JSON, JSON Lines and source code"
 ZONE_TYPE = "application/x-zone-identifier"
 _CODE_TYPES = (
     "text/css", "text/javascript", "application/xml", "application/yaml", "application/toml", "application/sql",
@@ -34,6 +35,7 @@ EXTRACTORS: dict[str, Extractor] = {
     "text/html": HtmlExtractor(),
     "text/csv": TableExtractor(),
     "text/tab-separated-values": TableExtractor(),
+    "application/pdf": PdfExtractor(),
     "application/json": JsonExtractor(),
     "application/jsonl": JsonExtractor(),
     **dict.fromkeys(_CODE_TYPES, CodeExtractor()),
