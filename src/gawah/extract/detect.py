@@ -19,6 +19,8 @@ _CONTROLS = bytes([*range(9), 11, *range(14, 27), *range(28, 32), 127])  # ESC i
 OCTETS = "application/octet-stream"
 PLAIN = "text/plain"
 HTML = "text/html"
+_PDF = "application/pdf"
+_PDF_OBJECT = re.compile(rb"(?<!\d)\d{1,7} \d{1,5} obj\b.{0,4000}?\bendobj\b", re.DOTALL)
 
 _OOXML = "application/vnd.openxmlformats-officedocument."
 # Signatures whose own bytes are no text, or that are checked with what follows (https://mimesniff.spec.whatwg.org/,
@@ -98,6 +100,8 @@ def detect(promised: str, data: bytes) -> Detection:
     Text has no signature: what is text keeps the type its name promises, if that is a type of text.
     """
     found = _signature(data) or ("" if is_text(data) else _octets(data))
+    if found in ("", OCTETS) and promised == _PDF and _PDF_OBJECT.search(data):
+        return Detection(_PDF)  # its beginning is lost, which can be mended
     if found:
         return Detection(found, _disagreement(promised, found))
     strong = _text_signature(data, promised)

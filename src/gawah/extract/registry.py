@@ -15,6 +15,7 @@ from gawah.extract.detect import detect
 from gawah.extract.html import HtmlExtractor
 from gawah.extract.markdown import MarkdownExtractor
 from gawah.extract.pdf import PdfExtractor
+from gawah.extract.pdf.pdfium import library
 from gawah.extract.plain import PlainExtractor
 from gawah.extract.structured import JsonExtractor
 from gawah.extract.table import TableExtractor
@@ -64,6 +65,11 @@ def extractor_for(media_type: str) -> str:
     """As "name/version" of the extractor that reads a type today; empty when none does."""
     chosen = _extractor(media_type)
     return "" if chosen is None else f"{chosen.name}/{chosen.version}"
+
+
+def preload() -> None:
+    """Loads the libraries that extractors load when they first need them: a process that forks has them for its children."""
+    library()
 
 
 def _extractor(media_type: str) -> Extractor | None:
