@@ -28,6 +28,7 @@ from gawah.types import (
 _A1 = re.compile(r"([A-Z]{1,3})([1-9][0-9]{0,6})(?::([A-Z]{1,3})([1-9][0-9]{0,6}))?")
 _CELL = re.compile(r"([A-Z]{1,3})([1-9][0-9]{0,6})")
 _SAME_LINE = 0.4  # of a box's height: how far the middles of two boxes of one line may lie apart
+_INSET_PT = 0.15  # at a cut between letters: a box that touches the next letter is read as holding it
 _RECENT_BOXES = 8  # a box that several places share is named once; they follow each other
 _WORD_GAP = 1.5  # of a box's height: a wider blank parts two columns
 
@@ -117,11 +118,12 @@ def _join_pages(touched: Sequence[Place], span: Span) -> Locator:
 
 
 def _narrowed(box: Box, place: Place, span: Span) -> Box:
-    """The box of only those of the place's characters that the span holds."""
+    """The box of only those of the place's characters that the span holds, a hair short where it was cut."""
     assert place.advance is not None
     toward, tenths = place.advance.toward, place.advance.tenths
     before = sum(tenths[: max(0, span.start - place.span.start)]) / 10
     behind = sum(tenths[min(len(tenths), span.end - place.span.start) :]) / 10
+    before, behind = (cut + _INSET_PT if cut else 0.0 for cut in (before, behind))
     low, high = (before, behind) if toward in ("right", "up") else (behind, before)
     if toward in ("right", "left"):
         return replace(box, x0=round(box.x0 + low, 2), x1=round(box.x1 - high, 2))

@@ -29,6 +29,7 @@ class Page:
     rotate: int = 0
     crop: tuple | None = None
     content: list = field(default_factory=list)
+    y: float = 0
 
     def text(self, x, y, words, size=10, font="F1", angle=(1, 0), mode=0):
         a, b = angle
@@ -39,11 +40,12 @@ class Page:
         return self
 
     def lines(self, x, y, lines, size=10, leading=12, font="F1"):
-        """Lines one below the other; returns the y of the line after the last."""
+        """Lines one below the other; `y` is then where the line after the last would stand."""
         for line in lines:
             self.text(x, y, line, size, font)
             y -= leading
-        return y
+        self.y = y
+        return self
 
     def draw(self, operators):
         self.content.append(operators.encode())

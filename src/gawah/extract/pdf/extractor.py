@@ -16,6 +16,7 @@ from gawah.extract.pdf.judge import PageKind, page_kind
 from gawah.extract.pdf.order import connected, lines_of, regions
 from gawah.extract.pdf.paragraphs import Paragraph, continues, paragraphs
 from gawah.extract.pdf.pdfium import Pdf, PdfPage, open_pdf
+from gawah.extract.pdf.poppler import PACKAGE, is_indic, is_installed, with_words_mended
 from gawah.extract.pdf.runs import PageText, Run, read_page, to_page
 from gawah.extract.pdf.tables import Table, is_continued, n_repeated_head_rows, table_of
 from gawah.extract.pdf.writer import Writer
@@ -53,6 +54,7 @@ class PdfExtractor:
             raise ExtractionError("empty", "there is no text in it")
         with open_pdf(data) as pdf:
             reading = _read(pdf, self._read_by_eye)
+            _mend_words(reading, data)
             given_title, declared = pdf.title(), pdf.language()
             bookmarks = pdf.bookmarks()
             labels = {page.number: pdf.label(page.number - 1) for page in reading.pages}
@@ -94,6 +96,8 @@ class _Reading:
     removed: list[Removal] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
     added: Counter[str] = field(default_factory=Counter)
+    rotations: dict[int, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
     n_read: int = 0
     most_columns: int = 1
 
@@ -111,6 +115,7 @@ def _read(pdf: Pdf, read_by_eye: ReadByEye | None) -> _Reading:
                 continue
             page = read_page(source, index + 1)
             kind = page_kind(page, source)
+            reading.rotations[index + 1] = source.rotation()
             seen = read_by_eye(source, index + 1) if read_by_eye and kind in ("image_only", "garbled") else None
         if seen is not None:
             page, kind = seen, "text"
@@ -135,11 +140,24 @@ def _leave_out(reading: _Reading, page: PageText) -> None:
 def _take(reading: _Reading, page: PageText) -> None:
     reading.pages.append(page)
     reading.n_read += page.n_read
-    reading.dropped += page.dropped
-    reading.added += page.added
     for reason, words in (("text at an angle", page.aslant), ("outside of the page", page.outside)):
         if words:
             reading.removed.append(Removal(reason, " ".join(words), PageBoxes(page.number, page.number)))
+
+
+def _mend_words(reading: _Reading, data: bytes) -> None:
+    """Has the words of pages in Indic scripts told apart by poppler, if it is installed; else says what is missing."""
+    pages = [page for page in reading.pages if is_indic(page)]
+    if not pages:
+        return
+    rotations = [reading.rotations[page.number] for page in pages]
+    if not is_installed():
+        reading.notes.append(
+            f"{_named([page.number for page in pages])} in an Indic script may have blanks inside words; "
+            f"install {PACKAGE} and ingest it again"
+        )
+    elif not with_words_mended(data, pages, rotations):
+        reading.notes.append(f"{_named([page.number for page in pages])} in an Indic script: {PACKAGE} could not read it")
 
 
 def _require_text(reading: _Reading) -> None:
@@ -214,6 +232,9 @@ def _remove(reading: _Reading, reason: str, runs: Sequence[Run]) -> None:
 
 def _books(reading: _Reading, writer: Writer) -> Conservation:
     dropped, added = reading.dropped + writer.dropped, reading.added + writer.added
+    for page in reading.pages:
+        dropped += page.dropped
+        added += page.added
     return Conservation(
         reading.n_read, writer.length, {k: n for k, n in dropped.items() if n}, {k: n for k, n in added.items() if n}
     )
@@ -253,7 +274,7 @@ def _warnings(reading: _Reading, *, is_mended: bool) -> tuple[str, ...]:
     ):
         if numbers:
             warnings.append(f"{_named(numbers)} {reason}")
-    return tuple(warnings)
+    return (*warnings, *reading.notes)
 
 
 def _with_invisible_text(pages: Sequence[PageText]) -> list[int]:

@@ -29,6 +29,7 @@ _DEEPEST = 24
 _CELL_GAP = 0.35  # of the letter size, between the columns of a table
 _CROSSING_SHARE = 0.06  # of a table's rows may cross a gap between its columns
 _BLANK_STRIP = 1.6
+_SHARED_ROWS = 0.4  # of a table's lines have several cells; the others are second lines of one cell
 _FAR_ROW = 2.2  # times the usual distance of two rows: what is farther away is no row of the table
 _NUMERIC = re.compile(r"[\d.,%$€£()+\-–—−/:*×·†‡<>=~\s]+")
 
@@ -292,7 +293,7 @@ def _table_cuts(lines: list[Line]) -> tuple[float, ...]:
     if filled > 0.7 and fmean(n_words) > 3.5 and numeric < 0.35:
         is_table = False
     elif is_short or numeric > 0.35:
-        is_table = shared > 0.5
+        is_table = shared > _SHARED_ROWS
     else:
         is_table = _has_row_heads(lines, columns)
     return tuple((a[1] + b[0]) / 2 for a, b in pairwise(columns)) if is_table else ()
@@ -337,11 +338,11 @@ def _has_row_heads(lines: list[Line], columns: list[tuple[float, float]]) -> boo
     """Whether the first column names, in a few ragged words, what the lines beside it say."""
     heads = [line for line in lines if 0 in _columns_of(line, columns)]
     words = [run for line in heads for run in line.runs if run.x1 <= columns[0][1] + 0.01]
-    if len(heads) < 2 or not words:
+    if len(heads) < 3 or not words:
         return False
     beside = sum(len(_columns_of(line, columns)) > 1 for line in heads) / len(heads)
     is_narrow = columns[0][1] - columns[0][0] < 0.45 * (columns[-1][1] - columns[0][0])
-    return beside > 0.9 and is_narrow and fmean(len(run.text.split()) for run in words) <= 3.5
+    return beside > 0.9 and is_narrow and fmean(len(run.text.split()) for run in words) <= 3
 
 
 def _with_whole_tables(bands: list[_Band]) -> list[_Band]:
