@@ -175,19 +175,32 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class Advance:
+    """How the characters of a place follow each other along its box: their widths in tenths of a point, end to end."""
+
+    toward: Literal["right", "left", "up", "down"]
+    tenths: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
-    """Which part of the original a range of the canonical text came from."""
+    """Which part of the original a range of the canonical text came from.
+
+    `advance`, on a place with one box, has a width for every character of the span: it narrows the box to any of them.
+    """
 
     span: Span
     locator: Locator
+    advance: Advance | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """Text left out of the canonical text on purpose: why, and the words themselves."""
+    """Text left out of the canonical text on purpose: why, the words themselves, and where they stand if that is known."""
 
     reason: str
     text: str
+    locator: Locator | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +223,7 @@ class Document:
 
     `places` are sorted by start; an empty `places` means that the canonical text is the file's own text.
     `extractor` is "name/version". `language` is a BCP 47 tag, "und-Deva" and the like when only the script is known.
+    `quality` counts what a reader of the document should know: pages read and unread, tables, columns.
     """
 
     id: str
@@ -223,6 +237,7 @@ class Document:
     conservation: Conservation
     warnings: tuple[str, ...] = ()
     removed: tuple[Removal, ...] = ()
+    quality: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,8 @@ ODT = "application/vnd.oasis.opendocument.text"
 ODS = "application/vnd.oasis.opendocument.spreadsheet"
 EML = "message/rfc822"
 MBOX = "application/mbox"
+_PDF = "application/pdf"
+_PDF_OBJECT = re.compile(rb"(?<!\d)\d{1,7} \d{1,5} obj\b.{0,4000}?\bendobj\b", re.DOTALL)
 
 _OOXML = "application/vnd.openxmlformats-officedocument."
 # Signatures whose own bytes are no text, or that are checked with what follows (https://mimesniff.spec.whatwg.org/,
@@ -115,6 +117,8 @@ def detect(promised: str, data: bytes) -> Detection:
     if promised in (EML, MBOX) and (_MAIL_START.match(data) or _MBOX_START.match(data)):
         return Detection(promised)  # whatever bytes its parts hold
     found = _signature(data) or ("" if is_text(data) else _octets(data))
+    if found in ("", OCTETS) and promised == _PDF and _PDF_OBJECT.search(data):
+        return Detection(_PDF)  # its beginning is lost, which can be mended
     if found:
         return Detection(found, _disagreement(promised, found))
     strong = _text_signature(data, promised)

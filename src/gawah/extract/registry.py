@@ -19,6 +19,8 @@ from gawah.extract.mail import MailExtractor
 from gawah.extract.markdown import MarkdownExtractor
 from gawah.extract.ods import OdsExtractor
 from gawah.extract.odt import OdtExtractor
+from gawah.extract.pdf import PdfExtractor
+from gawah.extract.pdf.pdfium import library
 from gawah.extract.plain import PlainExtractor
 from gawah.extract.pptx import PptxExtractor
 from gawah.extract.rtf import RtfExtractor
@@ -31,7 +33,9 @@ from gawah.types import Document, SourceFile
 if TYPE_CHECKING:  # ports need numpy, whose threads and start-up time the extraction processes must not have
     from gawah.ports import Extractor
 
-SUPPORTED = "plain text, Markdown, HTML, CSV, TSV, JSON, JSON Lines and source code"
+SUPPORTED = (
+    "PDF, DOCX, PPTX, XLSX, ODT, ODS, RTF, EPUB, mail, plain text, Markdown, HTML, CSV, TSV, JSON, JSON Lines and source code"
+)
 _CODE_TYPES = (
     "text/css", "text/javascript", "application/xml", "application/yaml", "application/toml", "application/sql",
 )  # fmt: skip
@@ -48,6 +52,7 @@ EXTRACTORS: dict[str, Extractor] = {
     "text/html": HtmlExtractor(),
     "text/csv": TableExtractor(),
     "text/tab-separated-values": TableExtractor(),
+    "application/pdf": PdfExtractor(),
     "application/json": JsonExtractor(),
     "application/jsonl": JsonExtractor(),
     DOCX: DocxExtractor(),
@@ -84,6 +89,11 @@ def extractor_for(media_type: str) -> str:
     """As "name/version" of the extractor that reads a type today; empty when none does."""
     chosen = _extractor(media_type)
     return "" if chosen is None else f"{chosen.name}/{chosen.version}"
+
+
+def preload() -> None:
+    """Loads the libraries that extractors load when they first need them: a process that forks has them for its children."""
+    library()
 
 
 def _extractor(media_type: str) -> Extractor | None:

@@ -24,7 +24,7 @@ _NAME_CHARS = 80
 
 
 def label(locator: Locator) -> str:
-    """One line for people: "lines 12–15", "page iv", "rows 3–5", "slide 2", "0:02:12–0:02:38", "Sheet1!A1:B2"."""
+    """One line for people: "lines 12–15", "page 6 (iv)", "rows 3–5", "slide 2", "0:02:12–0:02:38", "Sheet1!A1:B2"."""
     match locator:
         case CharRange():
             if locator.first_line:
@@ -57,14 +57,12 @@ def _counted(unit: str, first: int, last: int) -> str:
 
 
 def _pages(locator: PageBoxes) -> str:
-    """The printed label counts for people; page numbers of the file are added where only they can tell the range."""
+    """The page's number in the file, which a viewer goes to, and the number printed on it where that is another."""
     pages = _counted("page", locator.first_page, locator.last_page)
     printed = one_line(locator.page_label)
     if not printed or printed == str(locator.first_page):
         return pages
-    if locator.first_page == locator.last_page:
-        return f"page {printed}"
-    return f"page {printed} and on ({pages} of the file)"
+    return f"{pages} ({printed})" if locator.first_page == locator.last_page else f"{pages} (from {printed})"
 
 
 def _clock(seconds: int) -> str:
