@@ -1,4 +1,4 @@
-"""A run to files and back: `metrics.json`, a line a question, TREC runs and judgements.
+"""A run to files and back: `metrics.json`, a line a question, the times, TREC runs and judgements.
 
 `docs/evaluation.md` describes every field. Times differ from run to run, everything else is the same to the byte.
 """
@@ -17,15 +17,20 @@ import numpy as np
 from gawah.errors import UsageError
 from gawah.eval.collection import CollectionError, JudgedQuery
 from gawah.eval.measures import QueryOutcome, bluffs, by_phrasing, counts, give_ups, summarise, summary_record
-from gawah.eval.run import Run
+from gawah.eval.run import Asked, Run
 from gawah.eval.stats import ALL, estimate, successes, upper_bound
+from gawah.eval.sweep import GateCase
 from gawah.eval.trec import with_rank_scores, write_run
-from gawah.types import Estimate
+from gawah.fragment import label
+from gawah.types import Estimate, GateDecision
 from gawah.wire import to_json
 
 SCHEMA = "gawah.metrics/1"
 METRICS = "metrics.json"
 LINES = "questions.jsonl"
+TIMES = "times.json"
+TIMES_SCHEMA = "gawah.times/1"
+QUOTED_CHARS = 600  # of a returned passage: enough to see what it is about
 
 
 def metrics_of(run: Run) -> dict[str, Any]:
@@ -72,6 +77,10 @@ def times_of(run: Run) -> dict[str, dict[str, float]]:
     }
 
 
+def _times_by_question(run: Run) -> dict[str, Any]:
+    return {"schema": TIMES_SCHEMA, "times_ms": {one.query.id: dict(one.times_ms) for one in run.asked}}
+
+
 def lines_of(run: Run) -> Iterator[dict[str, Any]]:
     """One object a question, in the set's order."""
     lost = run.lost
@@ -88,16 +97,42 @@ def lines_of(run: Run) -> Iterator[dict[str, Any]]:
             }
         yield line | {
             "hits": {name: [hit.chunk_id for hit in ranking.hits] for name, ranking in one.rankings.items()},
-            "gate": {
-                "refused": one.refused,
-                "reason": one.decision.refuse_reason,
-                "score": _finite(one.decision.score),
-                "signals": {name: _finite(value) for name, value in one.decision.signals.items()},
-                "right": one.right,
-            },
+            "gate": {**_decided(one.decision, one.case), "right": one.right},
+            "withheld": _decided(one.withheld.decision, one.withheld.case) if one.withheld else None,
+            "returned": _returned(one),
             "citations": [{"document": c.document_name, "from": c.span.start, "to": c.span.end} for c in one.citations],
             "notes": list(one.notes),
         }
+
+
+def _decided(decision: GateDecision, case: GateCase) -> dict[str, Any]:
+    return {
+        "refused": decision.refuse_reason is not None,
+        "reason": decision.refuse_reason,
+        "score": _finite(decision.score),
+        "threshold": _finite(decision.threshold),
+        "signals": {name: _finite(value) for name, value in decision.signals.items()},
+        "passages": [[_finite(distance), holds] for distance, holds in case.passages],
+    }
+
+
+def _returned(one: Asked) -> list[dict[str, Any]]:
+    """The first passages that the gate was given, with their first words."""
+    admitted = {passage.chunk.id for passage in one.decision.admitted}
+    return [
+        {
+            "document": passage.document_name,
+            "section": passage.chunk.section,
+            "place": label(passage.locator),
+            "from": passage.chunk.span.start,
+            "to": passage.chunk.span.end,
+            "distance": _finite(passage.cosine_distance),
+            "holds": holds,
+            "admitted": passage.chunk.id in admitted,
+            "text": passage.chunk.content[:QUOTED_CHARS],
+        }
+        for passage, (_, holds) in zip(one.returned, one.case.passages, strict=False)
+    ]
 
 
 def write_files(run: Run, folder: Path) -> dict[str, Any]:
@@ -107,6 +142,7 @@ def write_files(run: Run, folder: Path) -> dict[str, Any]:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / METRICS).write_text(_pretty(metrics), encoding="utf-8", newline="\n")
         (folder / LINES).write_text("".join(f"{_compact(line)}\n" for line in lines_of(run)), encoding="utf-8")
+        (folder / TIMES).write_text(f"{_compact(_times_by_question(run))}\n", encoding="utf-8")
         for system in run.systems:
             rankings = {one.query.id: one.rankings[system] for one in run.asked}
             write_run(folder / f"{system}.run", with_rank_scores(rankings))
@@ -178,6 +214,8 @@ def _gate(run: Run) -> dict[str, Any]:
     given_up, bluffed = gate_rates(run)
     decided = run.asked[0].decision
     answered = [one for one in run.judged if not one.refused]
+    hidden = [one.withheld for one in run.judged if one.withheld]
+    withheld = estimate(sum(not one.refused for one in hidden), len(hidden))
     return {
         "name": decided.gate,
         "threshold": _finite(decided.threshold),
@@ -192,6 +230,7 @@ def _gate(run: Run) -> dict[str, Any]:
                 if kind != ALL
             },
         },
+        "bluffs_withheld": {**counts(withheld), "at_most": upper_bound(successes(withheld), withheld.n)},
         "answered_right": counts(estimate(sum(one.right for one in answered), len(answered))),
     }
 

@@ -6,7 +6,7 @@ files. Documents that failed are the caller's to report: their needles are not f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from gawah.ask import judge
@@ -16,10 +16,13 @@ from gawah.compose import compose, number_sources
 from gawah.errors import UsageError
 from gawah.eval.citations import page_right, quote_exact
 from gawah.eval.collection import Collection, CollectionError, JudgedQuery, UnanswerableQuery
+from gawah.eval.hidden import HIDDEN, HiddenQuery, hidden_queries
 from gawah.eval.match import folded_text, needle_of
 from gawah.eval.measures import MRR_CUTOFF, Destroyed, QueryOutcome, destroyed, outcome_of
+from gawah.eval.sweep import GateCase, case_of, unanswerable_case
 from gawah.eval.validation import validate_collection
-from gawah.gate import Gate
+from gawah.eval.withheld import Withheld, judge_without
+from gawah.gate import AT_MOST, Gate
 from gawah.ports import Catalog, Generator, Snapshot
 from gawah.retrieve import SYSTEMS, Retrieved, Retriever, retrieve
 from gawah.types import Chunk, Citation, DocumentState, Estimate, GateDecision, Locator, Passage, Ranking, Stamp
@@ -44,13 +47,18 @@ class Asked:
     """One question as the systems, the gate and the generator met it.
 
     `rankings` and `outcomes` are by system, `outcomes` of answerable questions only. `right` says whether an admitted
-    passage holds the needle, `found` is the place of the first passage of the best system that does.
+    passage holds the needle, `found` is the place of the first passage of the best system that does. `case` is all that
+    the gate was given, `returned` the first passages of it; `withheld` is the gate's decision when nothing that holds
+    the needle is found, None for unanswerable questions and those that ask the same for the same needle again.
     """
 
     query: JudgedQuery | UnanswerableQuery
     rankings: Mapping[str, Ranking]
     outcomes: Mapping[str, QueryOutcome]
     decision: GateDecision
+    case: GateCase
+    returned: tuple[Passage, ...]
+    withheld: Withheld | None
     right: bool
     found: Locator | None
     citations: tuple[Citation, ...]
@@ -115,10 +123,14 @@ class Corpus:
 
     texts: Mapping[str, str]
     texts_by_id: Mapping[str, str]
-    chunks: tuple[Chunk, ...]
+    chunks_by_name: Mapping[str, tuple[Chunk, ...]]
     audit: Audit
     stamps: tuple[Stamp, ...]
     failed: tuple[str, ...]
+
+    @property
+    def chunks(self) -> tuple[Chunk, ...]:
+        return tuple(chunk for own in self.chunks_by_name.values() for chunk in own)
 
 
 def measure(subject: Subject, collection: Collection, *, systems: Sequence[str] = ()) -> Run:
@@ -133,7 +145,12 @@ def measure(subject: Subject, collection: Collection, *, systems: Sequence[str] 
         corpus = read_corpus(subject, snapshot)
         _require_valid(collection, corpus)
         judged_text = _embedded if subject.chunking.repeats_words else _quotable
-        asked = tuple(_ask_each(subject, snapshot, collection, chosen, judged_text))
+        hidden = hidden_queries(collection.queries, corpus.texts, corpus.chunks_by_name).queries
+        withheld = {query.id: query for query in hidden}
+        queries: tuple[JudgedQuery | UnanswerableQuery, ...] = (*collection.queries, *collection.unanswerable)
+        asked = tuple(
+            _ask(subject, snapshot, query, chosen, judged_text, withheld.get(f"{HIDDEN}-{query.id}")) for query in queries
+        )
     cited = [citation for one in asked for citation in one.citations]
     found = [(one.query, one.found) for one in asked if isinstance(one.query, JudgedQuery) and one.found is not None]
     return Run(
@@ -165,16 +182,15 @@ def read_corpus(subject: Subject, snapshot: Snapshot) -> Corpus:
     embedder = subject.retriever.embedder
     texts: dict[str, str] = {}
     by_id: dict[str, str] = {}
-    chunks: list[Chunk] = []
+    chunks: dict[str, tuple[Chunk, ...]] = {}
     audits: list[Audit] = []
     records = snapshot.documents()
     for record in records:
         if record.stamp is None:
             continue
         document = snapshot.load_document(record.no)
-        own = snapshot.chunks_of(record.no)
+        chunks[record.name] = own = tuple(snapshot.chunks_of(record.no))
         texts[record.name] = by_id[record.id] = document.text
-        chunks += own
         audits.append(
             subject.chunking.audit(
                 document, own, count_tokens=embedder.count_tokens, window_tokens=embedder.stamp.window_tokens
@@ -186,7 +202,7 @@ def read_corpus(subject: Subject, snapshot: Snapshot) -> Corpus:
         if record.state is DocumentState.FAILED and record.failure
     )
     stamps = tuple(dict.fromkeys(record.stamp for record in records if record.stamp))
-    return Corpus(texts, by_id, tuple(chunks), total_audit(audits), stamps, failed)
+    return Corpus(texts, by_id, chunks, total_audit(audits), stamps, failed)
 
 
 def total_audit(audits: Sequence[Audit]) -> Audit:
@@ -212,24 +228,13 @@ def _embedded(chunk: Chunk) -> str:
     return chunk.text
 
 
-def _ask_each(
-    subject: Subject,
-    snapshot: Snapshot,
-    collection: Collection,
-    systems: tuple[str, ...],
-    judged_text: Callable[[Chunk], str],
-) -> Iterator[Asked]:
-    queries: list[JudgedQuery | UnanswerableQuery] = [*collection.queries, *collection.unanswerable]
-    for query in queries:
-        yield _ask(subject, snapshot, query, systems, judged_text)
-
-
 def _ask(
     subject: Subject,
     snapshot: Snapshot,
     query: JudgedQuery | UnanswerableQuery,
     systems: tuple[str, ...],
     judged_text: Callable[[Chunk], str],
+    hidden: HiddenQuery | None,
 ) -> Asked:
     """As `ask` does it, but for the recording; and each system's ranking besides."""
     retriever = subject.retriever
@@ -237,10 +242,12 @@ def _ask(
     rankings = {system: _ranking(retriever, snapshot, query.query, system, retrieved) for system in systems}
     outcomes: dict[str, QueryOutcome] = {}
     right, found = False, None
+    case = unanswerable_case(query.id, query.kind, retrieved.passages)
     if isinstance(query, JudgedQuery):
         for system, ranking in rankings.items():
             texts = [judged_text(snapshot.chunk(hit.chunk_id)) for hit in ranking.hits]
             outcomes[system] = outcome_of(query, texts)
+        case = case_of(query, retrieved.passages)
         right = _holder(query, decision.admitted) is not None
         holder = _holder(query, retrieved.passages[:CUTOFF])
         found = holder.locator if holder else None
@@ -249,6 +256,9 @@ def _ask(
         rankings=rankings,
         outcomes=outcomes,
         decision=decision,
+        case=case,
+        returned=retrieved.passages[:AT_MOST],
+        withheld=judge_without(retriever, subject.gate, snapshot, retrieved, hidden) if hidden else None,
         right=right,
         found=found,
         citations=_citations(subject, query, decision),
