@@ -179,6 +179,21 @@ def read_baseline(path: Path) -> Baseline:
     return Baseline(folder, metrics, lines)
 
 
+def read_times(folder: Path) -> dict[str, tuple[float, ...]]:
+    """Wall milliseconds of every question of a run, by stage. Raises CollectionError for what is no run of this schema."""
+    path = folder / TIMES
+    by_question = _object(path, _read(path)).get("times_ms")
+    if not isinstance(by_question, dict) or not all(isinstance(times, dict) for times in by_question.values()):
+        raise CollectionError(f"{path}: no times by question; measure it anew")
+    spent: dict[str, list[float]] = {}
+    for times in by_question.values():
+        for stage, value in times.items():
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+                raise CollectionError(f"{path}: {stage} took {value!r} ms; measure it anew")
+            spent.setdefault(stage, []).append(float(value))
+    return {stage: tuple(values) for stage, values in spent.items()}
+
+
 def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
