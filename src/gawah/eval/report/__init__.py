@@ -4,6 +4,7 @@ Drawn with matplotlib (`pip install 'gawah[report]'`), which is imported when so
 """
 
 from gawah.eval.report.figures import require_matplotlib
-from gawah.eval.report.page import render_report, write_report
+from gawah.eval.report.page import page, write_report
+from gawah.eval.report.reading import RunFacts, read_facts
 
-__all__ = ["render_report", "require_matplotlib", "write_report"]
+__all__ = ["RunFacts", "page", "read_facts", "require_matplotlib", "write_report"]

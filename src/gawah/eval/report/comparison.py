@@ -90,4 +90,9 @@ def _changed(facts: RunFacts, before: RunFacts) -> Markup:
         won = [q.id for q in of if holds(q) and not holds(theirs[q.id])]
         lost = [q.id for q in of if not holds(q) and holds(theirs[q.id])]
         rows.append([name, listed(won) or "none", listed(lost) or "none"])
-    return table(["", "now", "before"], rows, caption="Questions of which this holds now only, or held before only.", class_="worded")
+    return table(
+        ["", "now", "before"],
+        rows,
+        caption="Questions of which this holds now only, or held before only.",
+        class_="worded",
+    )

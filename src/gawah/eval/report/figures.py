@@ -10,7 +10,7 @@ import io
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from gawah.errors import ConfigurationError
 from gawah.eval.report.markup import Markup, element
@@ -29,7 +29,7 @@ _MARKERS = ("o", "s", "^", "D", "v", "P")
 _DASHES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (6, 2, 1.5, 2)), "-", (0, (4, 1)))
 _WIDTH_IN, _HEIGHT_IN = 5.4, 3.5
 _LEFT, _RIGHT = 0.115, 0.025  # margins, as shares of the width
-_BELOW_IN, _ABOVE_IN = 0.54, 0.36
+_BELOW_IN, _ABOVE_IN, _LEGEND_IN = 0.54, 0.36, 0.42
 _ROW_IN = 0.42
 _FEW = 20  # points of a curve that are marked one by one
 _SETTINGS: dict[str, Any] = {
@@ -63,26 +63,28 @@ class Mark:
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What stands around shares from 0 to 1: the names of both axes, a mark, the numbers under the horizontal one."""
+
+    x_label: str
+    y_label: str
+    mark: Mark | None = None
+    ticks: Sequence[float] = ()
+
+
 def require_matplotlib() -> None:
     """Raises ConfigurationError with what to install when matplotlib is not there."""
     try:
-        import matplotlib  # noqa: F401
+        import matplotlib as mpl  # noqa: F401
     except ImportError as error:
         raise ConfigurationError(_MISSING) from error
 
 
-def curves(
-    key: str,
-    title: str,
-    lines: Sequence[Line],
-    *,
-    x_label: str,
-    y_label: str,
-    mark: Mark | None = None,
-    ticks: Sequence[float] = (),
-    legend: str = "lower right",
-) -> Markup:
-    """Shares from 0 to 1 over numbers, each with its band."""
+def curves(key: str, title: str, lines: Sequence[Line], frame: Frame) -> Markup:
+    """Shares from 0 to 1 over numbers, each with its band. Curves that are marked by a threshold may lie anywhere: then
+    their names stand above, else in the corner that a rising curve leaves free.
+    """
 
     def draw(axes: Axes) -> None:
         for line in lines:
@@ -91,20 +93,33 @@ def curves(
                 axes.fill_between(line.x, line.low, line.high, color=COLOURS[line.colour], alpha=0.1, linewidth=0)
             marker = _MARKERS[line.colour] if len(line.x) <= _FEW else None
             axes.plot(
-                line.x, line.y, marker=marker, markersize=3.5, color=COLOURS[line.colour], linestyle=dashes, label=line.name
+                line.x,
+                line.y,
+                marker=marker,
+                markersize=3.5,
+                color=COLOURS[line.colour],
+                linestyle=dashes,
+                label=line.name,
             )
-        if mark:
-            _draw_mark(axes, mark)
-        axes.set(xlabel=x_label, ylabel=y_label, ylim=(-0.02, 1.02))
-        if ticks:
-            axes.set_xticks(ticks)
-        axes.legend(loc=legend, frameon=False, fontsize=9)
+        _draw_frame(axes, frame)
+        if frame.mark:
+            axes.legend(
+                loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=3, frameon=False, fontsize=9, borderaxespad=0.2
+            )
+        else:
+            axes.legend(loc="lower right", frameon=False, fontsize=9)
 
-    return _figure(key, title, draw)
+    return _figure(key, title, draw, legend_in=_LEGEND_IN if frame.mark else 0)
 
 
 def histograms(
-    key: str, title: str, rows: Sequence[tuple[str, int, Sequence[int]]], edges: Sequence[float], *, x_label: str, mark: Mark
+    key: str,
+    title: str,
+    rows: Sequence[tuple[str, int, Sequence[int]]],
+    edges: Sequence[float],
+    *,
+    x_label: str,
+    mark: Mark,
 ) -> Markup:
     """A row of bars for each (name, colour, counts), one above the other over one axis."""
 
@@ -129,16 +144,7 @@ def histograms(
     return _figure(key, title, draw, height_in=1.1 + 0.75 * len(rows))
 
 
-def points(
-    key: str,
-    title: str,
-    found: Line,
-    *,
-    x_label: str,
-    y_label: str,
-    diagonal: str = "",
-    mark: Mark | None = None,
-) -> Markup:
+def points(key: str, title: str, found: Line, frame: Frame, *, diagonal: str = "") -> Markup:
     """Shares with their intervals over numbers; `diagonal` names the line on which both axes are equal, if it is drawn."""
 
     def draw(axes: Axes) -> None:
@@ -150,9 +156,7 @@ def points(
         axes.errorbar(
             found.x, found.y, yerr=[down, up], fmt="o", color=COLOURS[found.colour], capsize=3, label=found.name
         )
-        if mark:
-            _draw_mark(axes, mark)
-        axes.set(xlabel=x_label, ylabel=y_label, ylim=(-0.02, 1.02))
+        _draw_frame(axes, frame)
         axes.legend(loc="best" if not diagonal else "lower right", frameon=False, fontsize=9)
 
     return _figure(key, title, draw)
@@ -182,11 +186,27 @@ def boxes(key: str, title: str, rows: Sequence[Spread], *, x_label: str) -> Mark
     return _figure(key, title, draw, height_in=1.1 + _ROW_IN * len(rows), left=0.16)
 
 
+def _draw_frame(axes: Axes, frame: Frame) -> None:
+    if frame.mark:
+        _draw_mark(axes, frame.mark)
+    if frame.ticks:
+        axes.set_xticks(frame.ticks)
+    axes.set(xlabel=frame.x_label, ylabel=frame.y_label, ylim=(-0.02, 1.02))
+
+
 def _draw_mark(axes: Axes, mark: Mark) -> None:
     axes.axvline(mark.x, color=INK, linewidth=1.2, linestyle=(0, (1, 1.5)), label=mark.name)
 
 
-def _figure(key: str, title: str, draw: Callable[[Axes], None], *, height_in: float = _HEIGHT_IN, left: float = _LEFT) -> Markup:
+def _figure(
+    key: str,
+    title: str,
+    draw: Callable[[Axes], None],
+    *,
+    height_in: float = _HEIGHT_IN,
+    left: float = _LEFT,
+    legend_in: float = 0,
+) -> Markup:
     """One axes drawn to an SVG element with a title that screen readers say. `key` is unique in a page."""
     require_matplotlib()
     import matplotlib as mpl
@@ -195,13 +215,14 @@ def _figure(key: str, title: str, draw: Callable[[Axes], None], *, height_in: fl
 
     with mpl.rc_context():
         mpl.rcdefaults()
-        mpl.rcParams.update({**_SETTINGS, "svg.hashsalt": f"gawah {key}"})
+        mpl.rcParams.update(cast("Any", {**_SETTINGS, "svg.hashsalt": f"gawah {key}"}))
+        height_in += legend_in
         figure = Figure(figsize=(_WIDTH_IN, height_in), facecolor="none")
         FigureCanvasSVG(figure)
-        below, above = _BELOW_IN / height_in, _ABOVE_IN / height_in
+        below, above = _BELOW_IN / height_in, (_ABOVE_IN + legend_in) / height_in
         axes = figure.add_axes((left, below, 1 - left - _RIGHT, 1 - below - above), facecolor="none")
         draw(axes)
-        axes.set_title(title, loc="left", fontsize=10.5, fontweight="bold")
+        axes.set_title(title, loc="left", fontsize=10.5, fontweight="bold", pad=6 + 72 * legend_in)
         out = io.StringIO()
         figure.savefig(out, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     return _inline(out.getvalue(), key, title)
@@ -216,7 +237,9 @@ def _inline(svg: str, key: str, title: str) -> Markup:
     body = re.sub(r'<style type="text/css">.*?</style>', "", body, flags=re.DOTALL)
     body = re.sub(r'<g id="[^"]*"', "<g", body)
     body = body.replace("xlink:href=", "href=")
-    body = re.sub(r"font: (bold) ([\d.]+px) [^;\"]+", r"font-size: \2; font-weight: \1", body)  # the family is the page's
+    body = re.sub(
+        r"font: (bold) ([\d.]+px) [^;\"]+", r"font-size: \2; font-weight: \1", body
+    )  # the family is the page's
     body = re.sub(r"font: ([\d.]+px) [^;\"]+", r"font-size: \1", body)
     body = re.sub(r"font-family: [^;\"]+;? ?", "", body)
     body = re.sub(r"\s*\n\s*", " ", body).replace("> <", "><").replace('" />', '"/>')

@@ -57,7 +57,9 @@ def failures_of(facts: RunFacts) -> tuple[Failures, ...]:
 def gallery_section(facts: RunFacts) -> Markup:
     kinds = failures_of(facts)
     if not any(kind.questions for kind in kinds):
-        return section("failures", "What went wrong", "Nothing: every question was answered right or refused as it should be.")
+        return section(
+            "failures", "What went wrong", "Nothing: every question was answered right or refused as it should be."
+        )
     scale = scale_of(facts)
     return section("failures", "What went wrong", *(_gallery(kind, facts, scale) for kind in kinds if kind.questions))
 

@@ -31,7 +31,7 @@ from gawah.types import Estimate
 
 _ROWS = 13  # of a table over thresholds
 _FINER = 8  # thresholds that are drawn for each that is written
-_BINS = 24
+_BINS = 30
 _NUMBER = "score of the gate"
 _BLUFFS, _GIVE_UPS, _RIGHT, _HIDDEN = 1, 0, 2, 3  # colours
 
@@ -90,10 +90,8 @@ def _sweep(cases: Cases, scale: Scale, grid: Sequence[float], kinds: Sequence[st
         _line("answered right", _RIGHT, fine, [point.right[ALL] for point in points]),
         _line("hidden, answered", _HIDDEN, fine, [point.bluffs[ALL] for point in hidden]),
     ]
-    drawing = figures.curves(
-        "sweep", "What other thresholds would do", [line for line in lines if line.x],
-        x_label=scale.name, y_label="share of the questions", mark=_mark(scale), legend="best",
-    )  # fmt: skip
+    frame = figures.Frame(scale.name, "share of the questions", _mark(scale))
+    drawing = figures.curves("sweep", "What other thresholds would do", [line for line in lines if line.x], frame)
     way = "at or under the threshold passes" if scale.is_distance else "over the threshold passes"
     caption = (
         f"The same passages judged again at every threshold ({way}): give-ups and answered right of the answerable "
@@ -158,7 +156,11 @@ def _histograms(values: dict[str, list[float | None]], scale: Scale, edges: Sequ
     written.append(["no number", *(str(len(values[group]) - len(known[group])) for group in values)])
     names = [group_name(group) for group in counts]
     areas = [
-        [f"answerable against {group_name(group)}", _area(known["answerable"], of, scale), f"{len(values['answerable'])}, {len(values[group])}"]
+        [
+            f"answerable against {group_name(group)}",
+            _area(known["answerable"], of, scale),
+            f"{len(values['answerable'])}, {len(values[group])}",
+        ]
         for group, of in known.items()
         if group != "answerable"
     ]
@@ -180,16 +182,18 @@ def _reliability(facts: RunFacts, scale: Scale) -> Markup:
     sides = ([q.gate for q in facts.answerable], [q.gate for q in facts.unanswerable])
     bins = reliability(*sides, predicts=predicts)
     if not bins or not all(sides):
-        return note("Reliability cannot be shown: only answerable questions were asked, or only such as must be refused.")
+        return note(
+            "Reliability cannot be shown: only answerable questions were asked, or only such as must be refused."
+        )
     line = figures.Line(
         "observed", _GIVE_UPS, [b.predicted if predicts else b.mean for b in bins], [b.answerable.mean for b in bins],
         [b.answerable.low for b in bins], [b.answerable.high for b in bins],
     )  # fmt: skip
+    across = "predicted share of answerable questions" if predicts else scale.name
+    frame = figures.Frame(across, "observed share", None if predicts else _mark(scale))
     drawing = figures.points(
-        "reliability", "What the number is worth", line,
-        x_label="predicted share of answerable questions" if predicts else scale.name,
-        y_label="observed share", diagonal="as predicted" if predicts else "", mark=None if predicts else _mark(scale),
-    )  # fmt: skip
+        "reliability", "What the number is worth", line, frame, diagonal="as predicted" if predicts else ""
+    )
     said = (
         "The score is the log-odds that a question can be answered, where as many can as cannot; the prediction adds the odds "
         "of this set. Points on the dotted line: the score means what it says."
@@ -207,7 +211,11 @@ def _reliability(facts: RunFacts, scale: Scale) -> Markup:
     return figure(
         [drawing],
         f"Questions in bins of about equal numbers. {said} Bars are Wilson 95 % intervals.",
-        table([_NUMBER if predicts else scale.name, "questions", "mean", "predicted", "answerable"], rows, caption="Reliability, bin by bin."),
+        table(
+            [_NUMBER if predicts else scale.name, "questions", "mean", "predicted", "answerable"],
+            rows,
+            caption="Reliability, bin by bin.",
+        ),
     )
 
 
@@ -226,11 +234,12 @@ def _risk(cases: Cases, scale: Scale, values: dict[str, list[float | None]]) -> 
         )
     ]  # fmt: skip
     here = next((p.coverage.mean for threshold, p in points if threshold == scale.operating), None)
-    drawing = figures.curves(
-        "risk", "Risk over coverage", lines, x_label="coverage: share of all questions answered",
-        y_label="risk: share of answers that are wrong", legend="best",
-        mark=None if here is None else figures.Mark(here, "this run"),
-    )  # fmt: skip
+    frame = figures.Frame(
+        "coverage: share of all questions answered",
+        "risk: share of answers that are wrong",
+        None if here is None else figures.Mark(here, "this run"),
+    )
+    drawing = figures.curves("risk", "Risk over coverage", lines, frame)
     chosen = _at_tenths(points, scale.operating)
     rows = [[number(threshold), rate(p.coverage), rate(p.risk)] for threshold, p in chosen]
     operating = [place for place, (threshold, _) in enumerate(chosen) if threshold == scale.operating]

@@ -68,15 +68,12 @@ def _curve(ranks: Sequence[int | None]) -> tuple[Estimate, ...]:
 def spreads(times_ms: Mapping[str, Sequence[float]]) -> tuple[Spread, ...]:
     """A row a stage in the order of the work, "total" last; stages without a time are left out."""
     stages = sorted((stage for stage in times_ms if times_ms[stage]), key=lambda stage: stage == "total")
-    return tuple(
-        Spread(
-            stage,
-            len(times_ms[stage]),
-            *(round(float(np.percentile(times_ms[stage], p)), 3) for p in _PERCENTILES),
-            round(max(times_ms[stage]), 3),
-        )
-        for stage in stages
-    )
+    return tuple(_spread(stage, times_ms[stage]) for stage in stages)
+
+
+def _spread(stage: str, values: Sequence[float]) -> Spread:
+    p5, p25, p50, p75, p95 = (round(float(np.percentile(values, percent)), 3) for percent in _PERCENTILES)
+    return Spread(stage, len(values), p5, p25, p50, p75, p95, round(max(values), 3))
 
 
 def nice_grid(low: float, high: float, most: int) -> tuple[float, ...]:

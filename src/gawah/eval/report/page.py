@@ -7,32 +7,24 @@ from pathlib import Path
 
 from gawah.errors import UsageError
 from gawah.eval.report.comparison import comparison_section
-from gawah.eval.report.figures import require_matplotlib
 from gawah.eval.report.gallery import gallery_section
 from gawah.eval.report.gating import gate_section
 from gawah.eval.report.layout import section
 from gawah.eval.report.markup import Markup, element
-from gawah.eval.report.reading import RunFacts, read_facts
+from gawah.eval.report.reading import RunFacts
 from gawah.eval.report.retrieval import at_a_glance, chunks_section, made_of, recall_section, times_section
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # a browser would refuse what should not be there
 
 
-def render_report(folder: Path, *, baseline: Path | None = None) -> str:
-    """The page of a run, compared with an earlier run over the same questions if one is named.
+def write_report(facts: RunFacts, target: Path, *, before: RunFacts | None = None) -> int:
+    """Writes the page of a run to a file, compared with an earlier run over the same questions if one is given; returns
+    its size in bytes.
 
-    Raises CollectionError for what is no run, UsageError for a baseline over other questions, ConfigurationError without
-    matplotlib.
+    Raises ConfigurationError without matplotlib, UsageError when the earlier run is over other questions or the file
+    cannot be written.
     """
-    require_matplotlib()
-    facts = read_facts(folder)
-    before = read_facts(baseline) if baseline else None
-    return page(facts, before)
-
-
-def write_report(folder: Path, target: Path, *, baseline: Path | None = None) -> int:
-    """Writes the page to a file and returns its size in bytes; raises as `render_report`, and UsageError."""
-    written = render_report(folder, baseline=baseline).encode("utf-8")
+    written = page(facts, before).encode("utf-8")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(written)
@@ -42,6 +34,7 @@ def write_report(folder: Path, target: Path, *, baseline: Path | None = None) ->
 
 
 def page(facts: RunFacts, before: RunFacts | None = None) -> str:
+    """The whole page; raises as `write_report` does."""
     metrics = facts.metrics
     sections = [
         section("made-of", "What was measured", made_of(metrics)),
@@ -63,7 +56,10 @@ def page(facts: RunFacts, before: RunFacts | None = None) -> str:
     )
     asked = f"{len(facts.answerable)} questions with an answer, {len(facts.unanswerable)} that must be refused."
     title = element(
-        "header", element("h1", element("span", metrics.set_name, dir="auto"), ": evaluation"), element("p", asked), at_a_glance(metrics)
+        "header",
+        element("h1", element("span", metrics.set_name, dir="auto"), ": evaluation"),
+        element("p", asked),
+        at_a_glance(metrics),
     )
     how = "Written by gawah report from the files of a run; nothing on this page was asked or computed a second time."
     body = element("body", element("main", title, *sections), element("footer", element("p", how)))

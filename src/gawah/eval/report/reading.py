@@ -142,7 +142,9 @@ def _require_one_run(facts: RunFacts, lines: str) -> None:
     gate = facts.metrics.gate
     for side, questions in ((gate.give_ups[ALL], facts.answerable), (gate.bluffs[ALL], facts.unanswerable)):
         if side.n != len(questions):
-            raise CollectionError(f"{lines} and metrics.json are of two runs ({len(questions)} and {side.n} questions); measure anew")
+            raise CollectionError(
+                f"{lines} and metrics.json are of two runs ({len(questions)} and {side.n} questions); measure anew"
+            )
     for question in facts.answerable:
         if absent := facts.metrics.systems.keys() - question.ranks.keys():
             raise CollectionError(f"{lines}: {question.id}: no rank by {min(absent)}; measure it anew")
@@ -163,7 +165,8 @@ def _metrics(fields: Fields) -> Metrics:
         n_failed=n.whole("failed"),
         n_chunks=n.whole("chunks"),
         systems={
-            name: {group: _measures(of) for group, of in groups.each()} for name, groups in fields.inside("systems").each()
+            name: {group: _measures(of) for group, of in groups.each()}
+            for name, groups in fields.inside("systems").each()
         },
         counts={
             **{name: _k_n(fields.inside(name)) for name in ("destroyed", "destroyed_in_text", "survival")},

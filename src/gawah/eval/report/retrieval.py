@@ -15,12 +15,13 @@ from gawah.eval.stats import ALL
 from gawah.types import Estimate
 
 _CHARS = "chars"
+_RANKS = (1, 5, 10, 15, 20)  # that are written under the curves
 
 
 def at_a_glance(metrics: Metrics) -> Markup:
     """The numbers that are asked for first. Of recall: the system that answers, or the last one that was measured."""
     gate, rows = metrics.gate, []
-    system = gate.system if gate.system in metrics.systems else next(reversed(metrics.systems), "")
+    system = gate.system if gate.system in metrics.systems else next(reversed(list(metrics.systems)), "")
     if system:
         rates = metrics.systems[system][ALL].rates
         rows += [_tile(f"Answer in the first result ({system})", rates.get("recall@1"))]
@@ -72,12 +73,15 @@ def _recall_drawing(group: str, place: int, by_system: Mapping[str, Sequence[Est
     ]  # fmt: skip
     n = next(iter(by_system.values()))[0].n
     title = f"{drawn_name(group, place)}: {n} questions" if group != ALL else f"all {n} questions"
-    return figures.curves(f"recall-{place}", title, lines, x_label="results looked at, k", y_label="recall at k", ticks=(1, 5, 10, 15, 20))
+    frame = figures.Frame("results looked at, k", "recall at k", ticks=_RANKS)
+    return figures.curves(f"recall-{place}", title, lines, frame)
 
 
 def _recall_table(metrics: Metrics) -> Markup:
     """The table of metrics.json, to the number."""
-    names = list(dict.fromkeys(name for groups in metrics.systems.values() for of in groups.values() for name in of.rates))
+    names = list(
+        dict.fromkeys(name for groups in metrics.systems.values() for of in groups.values() for name in of.rates)
+    )
     rows = []
     for system, groups in metrics.systems.items():
         for group, of in groups.items():
@@ -117,7 +121,9 @@ def chunks_section(metrics: Metrics) -> Markup:
         ["quotes that are what stands at their place", count(*counts["quote_exact"], nothing="none quoted")],
         ["pages that are right", count(*counts["page_right"], nothing="no question with a page")],
     ]
-    return section("chunks", "Chunks and quotes", table(["what", "how many"], rows, caption="Chunks and quotes, counted."))
+    return section(
+        "chunks", "Chunks and quotes", table(["what", "how many"], rows, caption="Chunks and quotes, counted.")
+    )
 
 
 def times_section(facts: RunFacts) -> Markup:
@@ -135,7 +141,9 @@ def times_section(facts: RunFacts) -> Markup:
     ]
     head = ["stage", "questions", "p5", "p25", "p50", "p75", "p95", "longest"]
     return section(
-        "times", "How long a question takes", figure([drawing], caption, table(head, written, caption="Milliseconds by stage."))
+        "times",
+        "How long a question takes",
+        figure([drawing], caption, table(head, written, caption="Milliseconds by stage.")),
     )
 
 
