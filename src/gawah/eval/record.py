@@ -30,6 +30,7 @@ METRICS = "metrics.json"
 LINES = "questions.jsonl"
 TIMES = "times.json"
 TIMES_SCHEMA = "gawah.times/1"
+_LONGEST_MS = 1e12
 QUOTED_CHARS = 600  # of a returned passage: enough to see what it is about
 
 
@@ -188,7 +189,7 @@ def read_times(folder: Path) -> dict[str, tuple[float, ...]]:
     spent: dict[str, list[float]] = {}
     for times in by_question.values():
         for stage, value in times.items():
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _LONGEST_MS:
                 raise CollectionError(f"{path}: {stage} took {value!r} ms; measure it anew")
             spent.setdefault(stage, []).append(float(value))
     return {stage: tuple(values) for stage, values in spent.items()}

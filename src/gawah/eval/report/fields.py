@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -10,6 +9,7 @@ from typing import Any, TypeVar
 from gawah.eval.collection import CollectionError
 
 T = TypeVar("T")
+LARGEST = 1e12  # beyond, sums and axes overflow; no gate, clock or corpus gets there
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +26,16 @@ class Fields:
         return self._of(name, bool, "true or false")
 
     def number(self, name: str) -> float:
-        """A finite number."""
+        """A number of a size that distances, scores, shares and times have."""
         value = self.value.get(name)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
             raise self._missing(name, "a number")
         return float(value)
 
     def whole(self, name: str) -> int:
         """A count, 0 or more."""
         value = self.value.get(name)
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= LARGEST:
             raise self._missing(name, "a count")
         return value
 

@@ -13,6 +13,7 @@ from gawah.eval.report.layout import section
 from gawah.eval.report.markup import Markup, element
 from gawah.eval.report.reading import RunFacts
 from gawah.eval.report.retrieval import at_a_glance, chunks_section, made_of, recall_section, times_section
+from gawah.eval.report.words import questions
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # a browser would refuse what should not be there
 
@@ -54,7 +55,7 @@ def page(facts: RunFacts, before: RunFacts | None = None) -> str:
         element("title", f"{metrics.set_name}: evaluation"),
         element("style", _style()),
     )
-    asked = f"{len(facts.answerable)} questions with an answer, {len(facts.unanswerable)} that must be refused."
+    asked = f"{questions(len(facts.answerable))} with an answer, {questions(len(facts.unanswerable))} to be refused."
     title = element(
         "header",
         element("h1", element("span", metrics.set_name, dir="auto"), ": evaluation"),

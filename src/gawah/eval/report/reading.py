@@ -10,7 +10,7 @@ from typing import Any
 
 from gawah.eval.collection import CollectionError
 from gawah.eval.record import Baseline, read_baseline, read_times
-from gawah.eval.report.fields import Fields
+from gawah.eval.report.fields import LARGEST, Fields
 from gawah.eval.stats import ALL
 from gawah.types import Estimate
 
@@ -261,7 +261,7 @@ def _passage(fields: Fields, pair: Any) -> tuple[float, bool]:
     match pair:
         case [None, bool(holds)]:
             return math.inf, holds
-        case [float() | int() as distance, bool(holds)] if not isinstance(distance, bool):
+        case [float() | int() as distance, bool(holds)] if not isinstance(distance, bool) and abs(distance) <= LARGEST:
             return float(distance), holds
     raise fields.wrong("a passage is [distance, whether it holds the needle]")
 

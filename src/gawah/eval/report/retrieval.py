@@ -10,7 +10,7 @@ from gawah.eval.report.layout import figure, folded, section, tiles
 from gawah.eval.report.markup import Markup, table
 from gawah.eval.report.numbers import recall_curves, spreads
 from gawah.eval.report.reading import GateFacts, Metrics, RunFacts
-from gawah.eval.report.words import NONE_ASKED, count, counted, drawn_name, group_name, number, rate
+from gawah.eval.report.words import NONE_ASKED, count, counted, drawn_name, group_name, number, questions, rate
 from gawah.eval.stats import ALL
 from gawah.types import Estimate
 
@@ -72,7 +72,7 @@ def _recall_drawing(group: str, place: int, by_system: Mapping[str, Sequence[Est
         for number, (system, curve) in enumerate(by_system.items())
     ]  # fmt: skip
     n = next(iter(by_system.values()))[0].n
-    title = f"{drawn_name(group, place)}: {n} questions" if group != ALL else f"all {n} questions"
+    title = f"{drawn_name(group, place)}: {questions(n)}"
     frame = figures.Frame("results looked at, k", "recall at k", ticks=_RANKS)
     return figures.curves(f"recall-{place}", title, lines, frame)
 

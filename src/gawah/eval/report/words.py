@@ -22,6 +22,10 @@ def rate(value: Estimate, nothing: str = NONE_ASKED) -> str:
     return f"{mean.replace(' ', _SPACE)} [{interval.replace(' ', _SPACE)}"
 
 
+def questions(n: int) -> str:
+    return "1 question" if n == 1 else f"{n} questions"
+
+
 def count(k: int, n: int, nothing: str = NONE_ASKED) -> str:
     return f"{k} of {n}" if n else nothing
 
