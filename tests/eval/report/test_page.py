@@ -90,6 +90,7 @@ def test_no_words_become_markup(run_folder, rewrite, words):
             groups[words] = groups.pop("ticket")
 
     folder = rewrite(run_folder(), line=everywhere, metrics=in_metrics)
+    (folder / "times.json").write_text(json.dumps({"times_ms": {"fee": {words: 1.0, "total": 2.0}}}))
     whole = tree(rendered(folder))
     assert {node.name for node in whole.walk()} <= ALLOWED | {"#"}
     assert not [n for node in whole.walk() for n in node.attributes if n.startswith("on") or n == "src"]

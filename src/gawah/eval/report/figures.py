@@ -7,6 +7,7 @@ matplotlib settings gets in. Colours are the page's own (CSS variables), so that
 from __future__ import annotations
 
 import io
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from gawah.errors import ConfigurationError
 from gawah.eval.report.markup import Markup, element
 from gawah.eval.report.numbers import Spread
+from gawah.eval.report.words import drawn_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +31,8 @@ _MARKERS = ("o", "s", "^", "D", "v", "P")
 _DASHES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (6, 2, 1.5, 2)), "-", (0, (4, 1)))
 _WIDTH_IN, _HEIGHT_IN = 5.4, 3.5
 _LEFT, _RIGHT = 0.115, 0.025  # margins, as shares of the width
-_BELOW_IN, _ABOVE_IN, _LEGEND_IN = 0.54, 0.36, 0.42
+_BELOW_IN, _ABOVE_IN, _LEGEND_ROW_IN = 0.54, 0.36, 0.21
+_LEGEND_COLUMNS = 3
 _ROW_IN = 0.42
 _FEW = 20  # points of a curve that are marked one by one
 _SETTINGS: dict[str, Any] = {
@@ -103,13 +106,11 @@ def curves(key: str, title: str, lines: Sequence[Line], frame: Frame) -> Markup:
             )
         _draw_frame(axes, frame)
         if frame.mark:
-            axes.legend(
-                loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=3, frameon=False, fontsize=9, borderaxespad=0.2
-            )
+            _draw_legend(axes)
         else:
             axes.legend(loc="lower right", frameon=False, fontsize=9)
 
-    return _figure(key, title, draw, legend_in=_LEGEND_IN if frame.mark else 0)
+    return _figure(key, title, draw, n_named=len(lines) + 1 if frame.mark else 0)
 
 
 def histograms(
@@ -157,9 +158,9 @@ def points(key: str, title: str, found: Line, frame: Frame, *, diagonal: str = "
             found.x, found.y, yerr=[down, up], fmt="o", color=COLOURS[found.colour], capsize=3, label=found.name
         )
         _draw_frame(axes, frame)
-        axes.legend(loc="best" if not diagonal else "lower right", frameon=False, fontsize=9)
+        _draw_legend(axes)
 
-    return _figure(key, title, draw)
+    return _figure(key, title, draw, n_named=2)
 
 
 def boxes(key: str, title: str, rows: Sequence[Spread], *, x_label: str) -> Markup:
@@ -180,7 +181,9 @@ def boxes(key: str, title: str, rows: Sequence[Spread], *, x_label: str) -> Mark
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
         axes.set(xlabel=x_label, ylim=(-0.6, len(rows) - 0.4))
-        axes.set_yticks(range(len(rows)), [row.stage for row in reversed(rows)])
+        axes.set_yticks(
+            range(len(rows)), [drawn_name(row.stage, place) for place, row in reversed(list(enumerate(rows)))]
+        )
         axes.grid(visible=False, axis="y")
 
     return _figure(key, title, draw, height_in=1.1 + _ROW_IN * len(rows), left=0.16)
@@ -194,6 +197,18 @@ def _draw_frame(axes: Axes, frame: Frame) -> None:
     axes.set(xlabel=frame.x_label, ylabel=frame.y_label, ylim=(-0.02, 1.02))
 
 
+def _draw_legend(axes: Axes) -> None:
+    """The names above the axes, out of the way of what may lie anywhere."""
+    axes.legend(
+        loc="lower left",
+        bbox_to_anchor=(-0.01, 1.0),
+        ncols=_LEGEND_COLUMNS,
+        frameon=False,
+        fontsize=9,
+        borderaxespad=0.2,
+    )
+
+
 def _draw_mark(axes: Axes, mark: Mark) -> None:
     axes.axvline(mark.x, color=INK, linewidth=1.2, linestyle=(0, (1, 1.5)), label=mark.name)
 
@@ -205,9 +220,11 @@ def _figure(
     *,
     height_in: float = _HEIGHT_IN,
     left: float = _LEFT,
-    legend_in: float = 0,
+    n_named: int = 0,
 ) -> Markup:
-    """One axes drawn to an SVG element with a title that screen readers say. `key` is unique in a page."""
+    """One axes drawn to an SVG element with a title that screen readers say. `key` is unique in a page, `n_named` how many
+    names stand above the axes.
+    """
     require_matplotlib()
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -216,6 +233,7 @@ def _figure(
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(cast("Any", {**_SETTINGS, "svg.hashsalt": f"gawah {key}"}))
+        legend_in = _LEGEND_ROW_IN * math.ceil(n_named / _LEGEND_COLUMNS)
         height_in += legend_in
         figure = Figure(figsize=(_WIDTH_IN, height_in), facecolor="none")
         FigureCanvasSVG(figure)
