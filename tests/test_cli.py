@@ -37,6 +37,9 @@ def gawah(tmp_path, cache):
     return run
 
 
+REFERENCE = ("--set", "gate=reference")
+
+
 def one_line(done):
     lines = [line for line in done.stderr.splitlines() if line]
     assert len(lines) == 1, done.stderr
@@ -75,9 +78,10 @@ def test_a_refusal_is_exit_code_3_and_names_its_numbers(filled):
     assert body["status"] == "refused"
     assert body["answer"] is None
     assert body["citations"] == []
-    assert body["refusal"]["threshold"] > 0
-    assert body["refusal"]["nearest"][0]["cosine_distance"] > body["refusal"]["threshold"]
+    assert body["gate"]["score"] <= body["refusal"]["threshold"]
     assert "NO ANSWER" in filled("ask", "What is the capital of Mongolia?", code=3).stdout
+    by_distance = json.loads(filled("ask", "What is the capital of Mongolia?", "--json", *REFERENCE, code=3).stdout)
+    assert by_distance["refusal"]["nearest"][0]["cosine_distance"] > by_distance["refusal"]["threshold"] > 0
 
 
 @pytest.mark.parametrize("system", ["dense", "bm25", "rrf", "rerank"])
@@ -273,7 +277,7 @@ def test_calibrate_fits_a_gate_that_ask_then_uses_and_explains(gawah, folder, tm
     for name, lines in (("queries.jsonl", rows), ("unanswerable.jsonl", refused)):
         (tmp_path / "set" / name).write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     out = tmp_path / "gate.json"
-    said = gawah("calibrate", tmp_path / "set", "--out", out)
+    said = gawah("calibrate", tmp_path / "set", "--max-bluff", "0.07", "--out", out)
     assert "cannot show a bound of 7.0%" in said.stdout
     assert "under 20 must-refuse questions" in said.stdout
     body = json.loads(out.read_text(encoding="utf-8"))
@@ -288,7 +292,9 @@ def test_calibrate_fits_a_gate_that_ask_then_uses_and_explains(gawah, folder, tm
     gawah("ask", "What is the capital of Mongolia?", *use, code=3)
     other = gawah("ask", asked[0][0], *use, "--set", "rerank=none", code=5)
     assert "reranker" in one_line(other)
-    unused = gawah("ask", asked[0][0], "--set", f"calibration={out}", code=5)
+    balanced = json.loads(gawah("calibrate", tmp_path / "set", "--json").stdout)["vectors"]
+    assert (balanced["max_bluff"], balanced["n_bluffs"], balanced["n_give_ups"]) == (None, 0, 0)
+    unused = gawah("ask", asked[0][0], *REFERENCE, "--set", f"calibration={out}", code=5)
     assert "set gate to calibrated" in one_line(unused)
     fallen_back = gawah("ask", asked[0][0], "--set", "gate=calibrated", "--set", "rerank=none")
     assert "no calibration holds for this reranker" in fallen_back.stderr

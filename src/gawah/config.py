@@ -55,7 +55,7 @@ class Settings(BaseModel):
     candidates: Count = Field(100, description="hits each retrieval leg hands to fusion")
     rerank: Literal["late", "none"] = Field("late", description="reranker over the fused shortlist")
     rerank_depth: Count = Field(50, description="how many fused candidates are reranked")
-    gate: Literal["calibrated", "reference"] = Field("reference", description="who decides whether to answer")
+    gate: Literal["calibrated", "reference"] = Field("calibrated", description="who decides whether to answer")
     calibration: Path | None = Field(None, description="file that `calibrate` wrote; default: the one that ships")
     gate_threshold: float = Field(0.675, ge=0, le=2, description="reference gate: refuse without a passage this near")
     passages: int = Field(4, ge=1, le=20, description="at most so many passages go to the generator")

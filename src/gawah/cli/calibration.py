@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("sets", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SET...")
 @click.option(
-    "--max-bluff", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.07, show_default=True,
-    help="Share of must-refuse questions that may be answered, as an upper bound.",
+    "--max-bluff", type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Share of must-refuse questions that may be answered, as an upper bound (without: bluffs and give-ups cost alike).",
 )  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path), help="Write the calibration here, for the setting `calibration`.")
 @common_options
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def calibrate(
     context: click.Context,
     sets: tuple[Path, ...],
-    max_bluff: float,
+    max_bluff: float | None,
     out: Path | None,
     store: Path | None,
     assignments: tuple[str, ...],
@@ -65,7 +65,7 @@ def _print_model(name: str, fitted: Fitted) -> None:
         f"  on {', '.join(fitted.fitted_on)}: {fitted.n_give_ups} of {fitted.n_answerable} given up, "
         f"{fitted.n_bluffs} of {fitted.n_unanswerable} bluffed, so at most {fitted.bluff_bound:.1%} (95 % bound)"
     )
-    if not fitted.bound_holds:
+    if fitted.max_bluff is not None and not fitted.bound_holds:
         click.echo(
             f"  {fitted.n_unanswerable} must-refuse questions cannot show a bound of {fitted.max_bluff:.1%}: the threshold "
             "keeps the rate seen within it, no more"

@@ -55,11 +55,9 @@ def test_the_table_holds_the_comparisons_of_the_deploy_gate(examples_folder):
             assert name not in rows
             assert name in tree(made).text
     differs = by_first(tables(made)["What differs between the runs."])
-    assert differs["gate"] == {
-        "": "gate",
-        "this run": "calibrated, threshold 0.721",
-        "baseline": "reference, threshold 0.675",
-    }
+    ours_at, theirs_at = (f"{one.metrics.gate.threshold:.3f}".replace("-", "−") for one in (facts, before))
+    assert differs["gate"]["this run"] == f"calibrated, threshold {ours_at}"
+    assert differs["gate"]["baseline"] == f"reference, threshold {theirs_at}"
 
 
 def test_questions_that_changed_sides_are_named(run_folder):
