@@ -15,8 +15,9 @@ from bench.findings import findings
 from gawah.chunk import Audit, Chunking
 from gawah.config import load_settings
 from gawah.eval import Collection, Destroyed, QueryOutcome, by_phrasing, compare, load_collection, pool, summarise
+from gawah.eval.corpus import total_audit
 from gawah.eval.render import comparisons_table, destroyed_table, measures_table, share, table
-from gawah.eval.run import Run, total_audit
+from gawah.eval.run import Run
 from gawah.evaluate import Workshop, evaluate, workshop
 from gawah.types import Comparison
 

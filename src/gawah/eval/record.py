@@ -1,4 +1,4 @@
-"""A run to files and back: `metrics.json`, a line a question, a line an answer, TREC runs.
+"""A run to files and back: `metrics.json`, a line a question, a line an answer, the times, TREC runs.
 
 `docs/evaluation.md` describes every field. Times differ from run to run, everything else is the same to the byte.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +17,8 @@ import numpy as np
 
 from gawah.errors import UsageError
 from gawah.eval.answers import Answers, Judged, answer_line, answers_record
-from gawah.eval.collection import CollectionError, JudgedQuery
+from gawah.eval.collection import CollectionError
+from gawah.eval.lines import finite, lines_of, times_by_question
 from gawah.eval.measures import QueryOutcome, bluffs, by_phrasing, counts, give_ups, summarise, summary_record
 from gawah.eval.run import Run
 from gawah.eval.stats import ALL, estimate, successes, upper_bound
@@ -29,6 +29,8 @@ from gawah.wire import to_json
 SCHEMA = "gawah.metrics/1"
 METRICS = "metrics.json"
 LINES = "questions.jsonl"
+TIMES = "times.json"
+_LONGEST_MS = 1e12
 ANSWERS = "answers.jsonl"
 
 
@@ -78,34 +80,6 @@ def times_of(run: Run) -> dict[str, dict[str, float]]:
     }
 
 
-def lines_of(run: Run) -> Iterator[dict[str, Any]]:
-    """One object a question, in the set's order."""
-    lost = run.lost
-    for one in run.asked:
-        query = one.query
-        line: dict[str, Any] = {"id": query.id, "query": query.query, "kind": query.kind}
-        if isinstance(query, JudgedQuery):
-            line |= {
-                "phrasing": query.phrasing,
-                "document": query.document,
-                "needle": query.needle,
-                "destroyed": query.id in lost,
-                "systems": {name: {"rank": o.rank, "n_chars": o.n_chars} for name, o in one.outcomes.items()},
-            }
-        yield line | {
-            "hits": {name: [hit.chunk_id for hit in ranking.hits] for name, ranking in one.rankings.items()},
-            "gate": {
-                "refused": one.refused,
-                "reason": one.decision.refuse_reason,
-                "score": _finite(one.decision.score),
-                "signals": {name: _finite(value) for name, value in one.decision.signals.items()},
-                "right": one.right,
-            },
-            "citations": [{"document": c.document_name, "from": c.span.start, "to": c.span.end} for c in one.citations],
-            "notes": list(one.notes),
-        }
-
-
 def write_files(run: Run, folder: Path, answers: Answers | None = None) -> dict[str, Any]:
     """Writes the run into a folder, over what a run left there before; returns the metrics. Raises UsageError."""
     metrics = metrics_of(run, answers)
@@ -113,6 +87,7 @@ def write_files(run: Run, folder: Path, answers: Answers | None = None) -> dict[
         folder.mkdir(parents=True, exist_ok=True)
         (folder / METRICS).write_text(_pretty(metrics), encoding="utf-8", newline="\n")
         _write_lines(folder / LINES, lines_of(run))
+        (folder / TIMES).write_text(f"{_compact(times_by_question(run))}\n", encoding="utf-8")
         if answers is None:
             (folder / ANSWERS).unlink(missing_ok=True)
         else:
@@ -202,6 +177,21 @@ def _write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
     path.write_text("".join(f"{_compact(line)}\n" for line in lines), encoding="utf-8", newline="\n")
 
 
+def read_times(folder: Path) -> dict[str, tuple[float, ...]]:
+    """Wall milliseconds of every question of a run, by stage. Raises CollectionError for what is no run of this schema."""
+    path = folder / TIMES
+    by_question = _object(path, _read(path)).get("times_ms")
+    if not isinstance(by_question, dict) or not all(isinstance(times, dict) for times in by_question.values()):
+        raise CollectionError(f"{path}: no times by question; measure it anew")
+    spent: dict[str, list[float]] = {}
+    for times in by_question.values():
+        for stage, value in times.items():
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _LONGEST_MS:
+                raise CollectionError(f"{path}: {stage} took {value!r} ms; measure it anew")
+            spent.setdefault(stage, []).append(float(value))
+    return {stage: tuple(values) for stage, values in spent.items()}
+
+
 def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
@@ -237,9 +227,11 @@ def _gate(run: Run) -> dict[str, Any]:
     given_up, bluffed = gate_rates(run)
     decided = run.asked[0].decision
     answered = [one for one in run.judged if not one.refused]
+    hidden = [one.withheld for one in run.judged if one.withheld]
+    withheld = estimate(sum(not one.refused for one in hidden), len(hidden))
     return {
         "name": decided.gate,
-        "threshold": _finite(decided.threshold),
+        "threshold": finite(decided.threshold),
         "system": run.answered_from,
         "give_ups": {**counts(given_up[ALL]), **{group: counts(of) for group, of in given_up.items() if group != ALL}},
         "bluffs": {
@@ -251,6 +243,7 @@ def _gate(run: Run) -> dict[str, Any]:
                 if kind != ALL
             },
         },
+        "bluffs_withheld": {**counts(withheld), "at_most": upper_bound(successes(withheld), withheld.n)},
         "answered_right": counts(estimate(sum(one.right for one in answered), len(answered))),
     }
 
@@ -262,10 +255,6 @@ def _measures(outcomes: tuple[QueryOutcome, ...]) -> dict[str, object]:
 
 def _k_n(proportion: Estimate) -> dict[str, int]:
     return {"k": successes(proportion), "n": proportion.n}
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _pretty(value: object) -> str:
