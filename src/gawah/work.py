@@ -5,7 +5,7 @@ while others work. Several processes may do it at once.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from gawah.errors import NotFoundError, StoreBusyError, StoreError
 from gawah.ingest import run_jobs
 from gawah.sources import discover
 from gawah.store.lock import at_work, writer_lock
-from gawah.types import DocumentRecord
+from gawah.types import DocumentRecord, DocumentState
 from gawah.upkeep import Removed, finish_purge, tidy
 
 POLL_S = 0.5
@@ -25,7 +25,7 @@ Wait = Callable[[float], bool]
 """Waits that many seconds; True as soon as the work shall end."""
 
 
-def work_off(app: Application, wait: Wait, trouble: Callable[[StoreError], None]) -> Iterator[DocumentRecord]:
+def work_off(app: Application, wait: Wait, trouble: Callable[[StoreError], None]) -> Generator[DocumentRecord]:
     """Works off the queue, and waits for more, until `wait` says that it is time to stop; yields documents as they end.
 
     A store that is busy or full is told to `trouble` and tried again: what was claimed is given back meanwhile. Raises
@@ -93,10 +93,13 @@ class Watched:
         self._seen = found
         if not at_rest or found == self._queued:
             return 0
+        waiting = {record.uri for record in self.app.documents() if record.state is DocumentState.QUEUED}
         plan = self.app.plan(self.root, self.collection)
-        self.app.catalog.enqueue([(plan.collection, item.name, item.uri) for item in plan.work])
+        # What is queued or failed is the queue's own matter: queued anew, its attempts would begin from nothing.
+        work = [item for item in plan.work if item.why != "retry" and item.uri not in waiting]
+        self.app.catalog.enqueue([(plan.collection, item.name, item.uri) for item in work])
         self._queued = found
-        return len(plan.work)
+        return len(work)
 
 
 def watched_folder(app: Application, root: Path, collection: str | None = None) -> Watched:
