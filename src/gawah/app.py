@@ -186,11 +186,10 @@ class Application:
     def purge(self, records: Sequence[DocumentRecord] = ()) -> Removed:
         """Leaves no word of the documents, or of those removed before, in any file of the store."""
         with writer_lock(self.settings.store):
-            removed = purge(self.catalog, self.index, records)
-        with self.originals.sweeping():
-            self.uploads.forget([record.id for record in records])
-            self.originals.sweep(self.uploads.kept_paths())
-        return removed
+            with self.originals.sweeping():
+                self.uploads.forget([record.id for record in records])
+                self.originals.sweep(self.uploads.kept_paths())
+            return purge(self.catalog, self.index, records)
 
     def search(self, question: str, *, system: str = "", cutoff: int = 10, only: Filter | None = None) -> Retrieved:
         """The best passages, without a gate and without a generator."""

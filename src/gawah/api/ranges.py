@@ -9,6 +9,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from starlette.datastructures import Headers
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from gawah.api.problems import ProblemError
@@ -101,10 +102,11 @@ def _file_name(name: str) -> str:
     return f"filename=\"{plain}\"; filename*=UTF-8''{quote(last, safe='')}"
 
 
-class FileAnswer:
+class FileAnswer(Response):
     """Sends a file; 304, 206 and 416 as the request's headers ask. The descriptor is closed whatever happens."""
 
     def __init__(self, store: Served, file: OpenedFile, *, head_only: bool) -> None:
+        super().__init__()
         self._store = store
         self._file = file
         self._head_only = head_only

@@ -93,6 +93,7 @@ async def identify(request: Request, store: ServedStore) -> Principal:
     address = request.client.host if request.client else ""
     if token is None:
         if store.policy.needs_no_key(request.headers):
+            request.scope["gawah.key"] = LOCAL_PRINCIPAL.id
             return LOCAL_PRINCIPAL
         store.limit.take(f"address {address}")
         raise unauthorised("an API key is needed; `gawah keys create` makes one")

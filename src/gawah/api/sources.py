@@ -57,7 +57,7 @@ async def get_original(
     Versions that were uploaded are kept for ever, also of documents that were removed since.
     """
     file = await store.read(_open_version, store, who, document_id, sha256)
-    return FileAnswer(store, file, head_only=request.method == "HEAD")  # type: ignore[return-value]
+    return FileAnswer(store, file, head_only=request.method == "HEAD")
 
 
 def _open_version(store: Served, who: Principal, document_id: str, sha256: str | None) -> OpenedFile:

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gawah.api.logs import log, set_up
 from gawah.cli.common import NAME, PATH, common_options, open_application, print_columns
 from gawah.cli.terminal import print_json, say
 
 if TYPE_CHECKING:
     from gawah.app import Application
     from gawah.errors import StoreError
-    from gawah.types import ApiKey
+    from gawah.types import ApiKey, DocumentRecord
 
 SCOPES = ("read", "ask", "ingest", "admin")
 _DAY_S = 86_400.0
@@ -87,25 +88,44 @@ def worker(
     context: click.Context, attached: bool, store: Path | None, assignments: tuple[str, ...], as_json: bool
 ) -> None:
     """Ingest what is queued, for ever, beside other workers and a server; on SIGTERM what it holds is handed back."""
-    from gawah.envelope import document_json
     from gawah.work import work_off
 
+    tell = _logged if attached else _printed_as_json if as_json else _printed
+
     def trouble(error: StoreError) -> None:
-        say(f"gawah: {error}; trying again", err=True)
+        if attached:
+            log("warning", error=str(error))
+        else:
+            say(f"gawah: {error}; trying again", err=True)
 
     stopping = threading.Event()
     with open_application(context, store, assignments, create=True) as app, contextlib.suppress(_StoppedError):
         _stop_on_signals(app, stopping)
         if attached:
+            set_up()
             _end_with_input()
             os.nice(_ATTACHED_NICE)
         with contextlib.closing(work_off(app, stopping.wait, trouble)) as ended:
             for record in ended:
-                if as_json:
-                    print_json(document_json(record, ()))
-                else:
-                    failed = f": {record.failure.code}: {record.failure.reason}" if record.failure else ""
-                    say(f"{record.state.value:8} {record.collection}  {record.name}{failed}", err=True)
+                tell(record)
+
+
+def _logged(record: DocumentRecord) -> None:
+    """As a line of the server's own log, which a worker beside it shares."""
+    failure = record.failure.code if record.failure else ""
+    counted = {"state": record.state.value, "failure": failure, "chunks": record.counters.n_chunks}
+    log("ingested", document_id=record.id, collection=record.collection, name=record.name, **counted)
+
+
+def _printed_as_json(record: DocumentRecord) -> None:
+    from gawah.envelope import document_json
+
+    print_json(document_json(record, ()))
+
+
+def _printed(record: DocumentRecord) -> None:
+    failed = f": {record.failure.code}: {record.failure.reason}" if record.failure else ""
+    say(f"{record.state.value:8} {record.collection}  {record.name}{failed}", err=True)
 
 
 class _StoppedError(BaseException):
