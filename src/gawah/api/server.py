@@ -31,7 +31,7 @@ from gawah.errors import ConfigurationError, GawahError
 from gawah.work import Watched
 
 _GRACE_S = 10
-_WATCH_S = 2.0
+_WATCH_S = 1.0
 _BACKLOG = 512
 ROUTERS = (care.router, documents.router, jobs.router, answers.router, sources.router, chat.router, runs.router)
 
