@@ -38,6 +38,7 @@ def _epoch(store: Served) -> int:
 @router.get(
     "/metrics",
     response_model=None,
+    response_class=Response,
     responses={200: {"description": "Counters", "content": {"text/plain": {"schema": {"type": "string"}}}}, **problems()},
 )
 async def metrics(*, store: ServedStore, who: Admin) -> Response:  # noqa: ARG001 — only an admin

@@ -89,7 +89,7 @@ async def get_job(*, store: ServedStore, who: Reader, job_id: int = JobNumber) -
 _EVENTS: dict[int | str, dict[str, Any]] = {200: {"content": {sse.EVENT_STREAM: {"schema": {"type": "string"}}}, "description": "Events"}}
 
 
-@router.get("/jobs/{job_id}/events", response_model=None, responses={**_EVENTS, **problems(404)})
+@router.get("/jobs/{job_id}/events", response_model=None, response_class=Response, responses={**_EVENTS, **problems(404)})
 async def watch_job(*, store: ServedStore, who: Reader, job_id: int = JobNumber) -> Response:
     """The job as it goes on: `progress` whenever it has changed, then one `done`."""
     upload = await store.read(_own_upload, store, who, job_id)
@@ -109,7 +109,7 @@ async def watch_job(*, store: ServedStore, who: Reader, job_id: int = JobNumber)
     return sse.stream(events())
 
 
-@router.get("/events", response_model=None, responses={**_EVENTS, **problems()})
+@router.get("/events", response_model=None, response_class=Response, responses={**_EVENTS, **problems()})
 async def watch_documents(*, store: ServedStore, who: Reader) -> Response:
     """Everything that happens to documents from now on: a `document` whenever one has changed."""
     return sse.stream(_changes(store, who))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -70,13 +70,15 @@ def request_id_of(request: Request) -> str:
     return str(request.scope.get(REQUEST_ID, ""))
 
 
-def map_errors(app: FastAPI) -> None:
-    """Installs the one handler of every exception."""
+def map_errors(app: FastAPI, methods_at: Callable[[str], Sequence[str]]) -> None:
+    """Installs the one handler of every exception. `methods_at` names what may be done at a path, for 405's Allow."""
 
     async def answer(request: Request, error: Exception) -> Response:
         found = problem(error)
         if found.code == "internal":
             log("error", request_id=request_id_of(request), error=f"{type(error).__name__}: {error}")
+        if found.status == HTTPStatus.METHOD_NOT_ALLOWED:
+            found.headers["Allow"] = ", ".join(methods_at(request.url.path))
         return problem_response(found, request_id_of(request))
 
     for kind in (ProblemError, GawahError, RequestValidationError, HTTPException, Exception):

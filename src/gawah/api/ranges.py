@@ -24,6 +24,7 @@ _SHOWN = frozenset({
     "application/pdf", "image/png", "image/jpeg", "image/gif", "image/webp",
     "audio/mpeg", "audio/wav", "audio/ogg", "audio/flac", "video/mp4",
 })  # fmt: skip
+SHOWN_TYPES = (*sorted(_SHOWN), "text/plain", _OCTETS)
 _ACTIVE_TEXT = frozenset({"text/html", "text/xml", "text/xsl"})
 _TEXT = frozenset({"application/json", "application/jsonl", "application/yaml", "application/toml", "application/sql"})
 

@@ -42,6 +42,7 @@ async def list_runs(*, store: ServedStore, who: Reader) -> Response:
 @router.get(
     "/runs/{name}/{file}",
     response_model=None,
+    response_class=Response,
     responses={
         200: {"description": "The file", "content": {kind.split(";")[0]: {"schema": {}} for kind in _TYPES.values()}},
         **problems(404),

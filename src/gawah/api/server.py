@@ -15,6 +15,7 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
 
 from gawah import __version__
 from gawah.api import answers, care, chat, documents, jobs, runs, sources
@@ -70,10 +71,16 @@ def create_app(store: Served, beside: Beside | None = None) -> FastAPI:
     app.state.served = store
     for router in ROUTERS:
         app.include_router(router)
-    map_errors(app)
+    map_errors(app, _methods_at)
     app.add_middleware(Edge, store=store)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app
+
+
+def _methods_at(path: str) -> list[str]:
+    """All methods of the routes that a path has: the framework names those of the first only."""
+    routes = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
+    return sorted({method for route in routes if route.path_regex.match(path) for method in route.methods or ()})
 
 
 def _openapi(app: FastAPI) -> dict[str, Any]:

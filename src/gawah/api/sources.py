@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 from gawah.api.access import Principal
 from gawah.api.documents import own_document
 from gawah.api.problems import problems
-from gawah.api.ranges import FileAnswer, OpenedFile, is_known
+from gawah.api.ranges import SHOWN_TYPES, FileAnswer, OpenedFile, is_known
 from gawah.api.schemas import PlaceBody, TextWindow
 from gawah.api.served import Reader, Served, ServedStore
 from gawah.errors import NotFoundError, UsageError
@@ -36,7 +36,7 @@ _OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 Sha256 = Annotated[str, Query(pattern="^[0-9a-f]{64}$", description="the version that is meant; default: the newest")]
 Offset = Annotated[int, Query(ge=0, lt=1 << 40)]
 _BYTES = {
-    "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    "content": {kind: {"schema": {"type": "string", "format": "binary"}} for kind in SHOWN_TYPES},
     "description": "The file's bytes, as a type that cannot run",
 }
 _RESPONSES: dict[int | str, dict[str, Any]] = {
@@ -47,7 +47,9 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.get("/documents/{document_id}/original", response_model=None, responses=_RESPONSES)
+@router.get(
+    "/documents/{document_id}/original", response_model=None, response_class=Response, responses=_RESPONSES
+)
 @router.head("/documents/{document_id}/original", response_model=None, include_in_schema=False)
 async def get_original(
     *, request: Request, store: ServedStore, who: Reader, document_id: str, sha256: Sha256 | None = None
