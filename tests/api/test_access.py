@@ -193,6 +193,14 @@ def test_a_server_that_asks_for_keys_limits_each(tmp_path):
         assert int(found[-1].headers["retry-after"]) >= 1
 
 
+def taken(limit):
+    try:
+        limit.take("one")
+    except ProblemError:
+        return False
+    return True
+
+
 @given(st.lists(st.floats(0, 30), max_size=60))
 def test_no_more_is_let_through_than_the_bucket_holds_and_the_time_fills(gaps):
     now = [0.0]
@@ -200,12 +208,7 @@ def test_no_more_is_let_through_than_the_bucket_holds_and_the_time_fills(gaps):
     n_taken = 0
     for gap in gaps:
         now[0] += gap
-        try:
-            limit.take("one")
-        except ProblemError as error:
-            assert error.status == 429
-            continue
-        n_taken += 1
+        n_taken += taken(limit)
     assert n_taken <= 6 + sum(gaps) * 6 / 60 + 1e-6
     RateLimit(0).take("nobody is limited by nothing")
 

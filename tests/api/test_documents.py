@@ -55,14 +55,16 @@ def test_the_original_comes_back_to_the_byte_with_its_hash_as_etag(server):
 def test_a_range_is_what_a_slice_would_give(size, first, last):
     header = f"bytes={'' if first is None else first}-{'' if last is None else last}"
     data = bytes(range(size))
-    try:
-        found = parse_range(header, size)
-    except ProblemError as error:
-        assert (error.status, error.headers["Content-Range"]) == (416, f"bytes */{size}")
-        assert (first is not None and first >= size) or (first is None and (last == 0 or size == 0))
+    backwards = None not in (first, last) and last < first
+    nothing_there = not backwards and ((first is not None and first >= size) or (first is None and last is not None and 0 in (last, size)))
+    if nothing_there:
+        with pytest.raises(ProblemError) as raised:
+            parse_range(header, size)
+        assert (raised.value.status, raised.value.headers["Content-Range"]) == (416, f"bytes */{size}")
         return
-    if found is None:
-        assert (first is None and last is None) or (last is not None and first is not None and last < first)
+    found = parse_range(header, size)
+    if backwards or (first is None and last is None):
+        assert found is None
     elif first is None:
         assert data[found.start : found.end] == data[-last:]
     else:
@@ -128,8 +130,7 @@ def test_a_name_that_is_a_path_or_steers_something_is_refused(server, name):
 def test_a_checked_name_never_leads_out_of_its_folder(name):
     try:
         checked = checked_name(name, "name")
-    except ProblemError as error:
-        assert error.status == 400
+    except ProblemError:
         return
     parts = checked.split("/")
     assert not {"", ".", ".."} & set(parts)
@@ -205,12 +206,12 @@ def test_a_body_over_the_limit_is_refused_whether_it_says_so_or_not(server):
     ("body", "status", "code"),
     [
         (b"", 400, "malformed"),
-        (b"--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\nhalf", 400, "malformed"),
+        (b'--B\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nhalf', 400, "malformed"),
         (b"no form at all", 400, "malformed"),
-        (b"--B\r\nContent-Disposition: form-data; name=\"other\"\r\n\r\nx\r\n--B--\r\n", 400, "unknown_field"),
-        (b"--B\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\nx\r\n--B--\r\n", 400, "one_file"),
+        (b'--B\r\nContent-Disposition: form-data; name="other"\r\n\r\nx\r\n--B--\r\n', 400, "unknown_field"),
+        (b'--B\r\nContent-Disposition: form-data; name="name"\r\n\r\nx\r\n--B--\r\n', 400, "one_file"),
         (form(b"a.txt")[:-6] + b"\r\n" + form(b"b.txt"), 400, "one_file"),
-        (b"--B\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\n\xff\xfe\r\n--B--\r\n", 400, "malformed"),
+        (b'--B\r\nContent-Disposition: form-data; name="name"\r\n\r\n\xff\xfe\r\n--B--\r\n', 400, "malformed"),
         (b"--B\r\nX: " + b"y" * 20_000 + b"\r\n\r\nx\r\n--B--\r\n", 400, "malformed"),
         (b"--B\r\n\r\nx\r\n" * 30 + b"--B--\r\n", 400, "unknown_field"),
         (form(b""), 400, "bad_name"),

@@ -18,7 +18,7 @@ from gawah.api.problems import ProblemError, problem, problem_json, problems, re
 from gawah.api.schemas import AnswerBody, AnswerPage, AnswerRequest, SearchBody, SearchRequest, VerificationBody
 from gawah.api.served import Asker, Reader, Served, ServedStore, Stop
 from gawah.envelope import hits_json, outcome_json
-from gawah.errors import NotFoundError
+from gawah.errors import NotFoundError, StoreError
 from gawah.fingerprint import sha256_json
 from gawah.store.uploads import OnceKey
 from gawah.types import AnswerRecord, Filter, Outcome
@@ -97,7 +97,10 @@ def answered(store: Served, who: Principal, question: Question, heard: Callable[
         status = "failed" if outcome is None else str(outcome_json(outcome)["status"])
         store.metrics.count("gawah_answers_total", status=status)
     store.metrics.count("gawah_citations_total", len(getattr(outcome, "citations", ())))
-    store.app.uploads.note_asker(outcome.id, who.id, question.once)
+    try:
+        store.app.uploads.note_asker(outcome.id, who.id, question.once)
+    except StoreError as error:  # as with an answer that cannot be recorded: it is given all the same
+        log("warning", answer_id=outcome.id, error=f"who asked is not noted: {error}")
     return outcome
 
 
