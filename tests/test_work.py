@@ -76,6 +76,24 @@ def test_a_document_that_kills_whoever_reads_it_is_given_up(make_app, folder):
     assert (record.failure.code, record.failure.retryable) == ("worker_died", False)
 
 
+def test_what_is_beside_a_deadly_document_is_not_given_up_with_it(make_app, folder):
+    class Dying(FakeEmbedder):
+        def embed(self, texts):
+            if any("Boom" in text for text in texts):
+                raise KeyboardInterrupt
+            return super().embed(texts)
+
+    root = folder({"deadly.txt": "Boom.\n", "good.txt": "Fine.\n"})
+    app = make_app(embedder=Dying())
+    app.catalog.release = lambda _owner: 0  # who is killed hands nothing back
+    queue(app, root, "deadly.txt", "good.txt")
+    for _ in range(MAX_ATTEMPTS + 2):
+        with contextlib.suppress(KeyboardInterrupt):
+            work(app, rounds=2)
+        app.catalog.reclaim(worker_name(os.getpid()))
+    assert {record.name: record.state for record in app.documents()} == {"deadly.txt": DocumentState.FAILED, "good.txt": DocumentState.READY}
+
+
 def test_a_worker_that_is_stopped_gives_back_also_what_it_works_on(make_app, folder):
     class Stopping(FakeEmbedder):
         def embed(self, texts):

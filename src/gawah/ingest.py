@@ -225,7 +225,7 @@ def run_jobs(intake: Intake) -> Iterator[DocumentRecord]:
     with ThreadPoolExecutor(EXTRACT_AHEAD, thread_name_prefix="extract") as pool:
         try:
             while True:
-                while len(ahead) < EXTRACT_AHEAD and (job := intake.catalog.claim(owner)):
+                while _takes_more(ahead) and (job := intake.catalog.claim(owner)):
                     ahead.append((job, pool.submit(_prepare, intake, job)))
                 if not ahead:
                     return
@@ -240,6 +240,11 @@ def run_jobs(intake: Intake) -> Iterator[DocumentRecord]:
             pool.shutdown(wait=True, cancel_futures=True)
             if ahead:
                 intake.catalog.release(owner)
+
+
+def _takes_more(ahead: Sequence[tuple[Job, object]]) -> bool:
+    """Whether another document may be prepared beside these: never beside one that may have killed its reader before."""
+    return len(ahead) < EXTRACT_AHEAD and all(job.document.attempts <= 1 for job, _ in ahead)
 
 
 def _ended(intake: Intake, job: Job, future: Future[_Prepared | Failure]) -> DocumentRecord | None:

@@ -54,7 +54,7 @@ async def _run_one(store: Served, arguments: Sequence[str]) -> int:
     finally:
         store.n_workers -= 1
         await _ended(process)
-        await store.read(store.app.catalog.release, worker_name(process.pid))
+        await store.read(store.app.catalog.reclaim, worker_name(process.pid))
 
 
 async def _ended(process: asyncio.subprocess.Process) -> None:

@@ -162,9 +162,10 @@ class SqliteCatalog:
         with self._write() as opened:
             return jobs.release(opened, owner, self.clock())
 
-    def reclaim(self) -> int:
+    def reclaim(self, owner: str | None = None) -> int:
+        """Queues again what that dead worker left; without one what all have left, if none is alive (lock.at_work)."""
         with self._write() as opened:
-            return jobs.reclaim(opened, self.clock())
+            return jobs.reclaim(opened, self.clock(), owner)
 
     def requeue_due(self) -> int:
         """Queues failed documents whose time for another try has come; returns how many."""

@@ -103,14 +103,17 @@ def release(connection: sqlite3.Connection, owner: str, now: float) -> int:
     return connection.execute("UPDATE jobs SET owner = NULL, lease_until = NULL WHERE owner = ?", (owner,)).rowcount
 
 
-def reclaim(connection: sqlite3.Connection, now: float) -> int:
-    """Queues again what dead workers left: under the writer's lock nobody else can be at work. Returns how many."""
+def reclaim(connection: sqlite3.Connection, now: float, owner: str | None = None) -> int:
+    """Queues again what a dead worker left, or all of them when nobody is at work. Returns how many.
+
+    The attempt counts: a document that kills whoever reads it must come to an end.
+    """
+    held = "owner IS NOT NULL AND (?1 IS NULL OR owner = ?1)"
     connection.execute(
-        "UPDATE documents SET state = 'queued', updated_at = ? WHERE no IN "
-        "(SELECT document_no FROM jobs WHERE owner IS NOT NULL)",
-        (now,),
+        f"UPDATE documents SET state = 'queued', updated_at = ?2 WHERE no IN (SELECT document_no FROM jobs WHERE {held})",  # noqa: S608
+        (owner, now),
     )
-    return connection.execute("UPDATE jobs SET owner = NULL, lease_until = NULL WHERE owner IS NOT NULL").rowcount
+    return connection.execute(f"UPDATE jobs SET owner = NULL, lease_until = NULL WHERE {held}", (owner,)).rowcount  # noqa: S608
 
 
 def requeue_due(connection: sqlite3.Connection, now: float) -> int:
