@@ -271,7 +271,7 @@ def test_a_document_of_an_older_pipeline_is_stale_searchable_and_done_again(make
     app = make_app()
     root = folder(FILES)
     ingest(app, root)
-    monkeypatch.setattr("gawah.ingest.PIPELINE", "canonical/99 analyzer/1")
+    monkeypatch.setattr("gawah.ingest.PIPELINE", "canonical/99 analyzer/2")
     assert all(app.stale(record) == ("pipeline",) for record in app.documents())
     assert app.search("fee").passages
     assert {item.why for item in app.plan(root).work} == {"stale"}

@@ -80,7 +80,7 @@ def make_embedding(text: str, dimensions: int = 64) -> Embedding:
 
 
 def make_stamp(model: ModelStamp = MODEL) -> Stamp:
-    return Stamp(model, "canonical/1 analyzer/1", "lines/1", "plain/1")
+    return Stamp(model, "canonical/1 analyzer/2", "lines/1", "plain/1")
 
 
 def commit(
