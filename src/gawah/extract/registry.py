@@ -17,13 +17,16 @@ from gawah.extract.epub import EpubExtractor
 from gawah.extract.html import HtmlExtractor
 from gawah.extract.mail import MailExtractor
 from gawah.extract.markdown import MarkdownExtractor
+from gawah.extract.msg import MsgExtractor
 from gawah.extract.ods import OdsExtractor
 from gawah.extract.odt import OdtExtractor
+from gawah.extract.ole import ENCRYPTED_OOXML, MSG, XLS
 from gawah.extract.plain import PlainExtractor
 from gawah.extract.pptx import PptxExtractor
 from gawah.extract.rtf import RtfExtractor
 from gawah.extract.structured import JsonExtractor
 from gawah.extract.table import TableExtractor
+from gawah.extract.xls import XlsExtractor
 from gawah.extract.xlsx import XlsxExtractor
 from gawah.media_types import ZONE_TYPE
 from gawah.types import Document, SourceFile
@@ -55,8 +58,10 @@ EXTRACTORS: dict[str, Extractor] = {
     XLSX: XlsxExtractor(),
     ODS: OdsExtractor(),
     ODT: OdtExtractor(),
+    XLS: XlsExtractor(),
     EPUB: EpubExtractor(),
     "application/rtf": RtfExtractor(),
+    MSG: MsgExtractor(_read_inner),
     **dict.fromkeys((EML, MBOX), MailExtractor(_read_inner)),
     **dict.fromkeys(_CODE_TYPES, CodeExtractor()),
 }
@@ -92,6 +97,8 @@ def _extractor(media_type: str) -> Extractor | None:
 
 
 def _unsupported(media_type: str) -> ExtractionError:
+    if media_type == ENCRYPTED_OOXML:
+        return ExtractionError("encrypted", "it is protected by a password; save it without one")
     if media_type == ZONE_TYPE:
         reason = "it is the mark that Windows sets on a download, not a document; delete it"
     else:
