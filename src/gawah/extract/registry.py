@@ -34,7 +34,10 @@ from gawah.types import Document, SourceFile
 if TYPE_CHECKING:  # ports need numpy, whose threads and start-up time the extraction processes must not have
     from gawah.ports import Extractor
 
-SUPPORTED = "plain text, Markdown, HTML, CSV, TSV, JSON, JSON Lines and source code"
+SUPPORTED = (
+    "plain text, Markdown, HTML, CSV, TSV, JSON, JSON Lines, source code, DOCX, ODT, RTF, XLSX, ODS, XLS, PPTX, EML, MBOX, MSG "
+    "and EPUB"
+)
 _CODE_TYPES = (
     "text/css", "text/javascript", "application/xml", "application/yaml", "application/toml", "application/sql",
 )  # fmt: skip
@@ -72,7 +75,7 @@ def extract(source: SourceFile, data: bytes, extra: Sequence[tuple[str, Extracto
     """The document of a file; its source carries the media type that the content has.
 
     `extra` are (end of a name, extractor) pairs that go before all others. Raises ExtractionError: `empty`,
-    `unsupported_type`, `undecodable`, `too_deep`.
+    `unsupported_type`, `undecodable`, `too_deep`, `damaged`, `encrypted`, `zip_bomb`, `doctype`.
     """
     for ending, extractor in extra:
         if source.name.endswith(ending):
