@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from gawah.errors import ExtractionError
 from gawah.extract.code import CodeExtractor
-from gawah.extract.detect import DOCX, EML, EPUB, MBOX, ODS, ODT, PPTX, XLSX, detect
+from gawah.extract.detect import DOCX, EML, EPUB, MBOX, ODS, ODT, PPTX, XLSX, ZIP, detect
 from gawah.extract.docx import DocxExtractor
 from gawah.extract.epub import EpubExtractor
 from gawah.extract.html import HtmlExtractor
@@ -104,6 +104,8 @@ def _unsupported(media_type: str) -> ExtractionError:
         return ExtractionError("encrypted", "it is protected by a password; save it without one")
     if media_type == ZONE_TYPE:
         reason = "it is the mark that Windows sets on a download, not a document; delete it"
+    elif media_type == ZIP:
+        reason = "it is a ZIP archive; one is read as a folder when its name ends in .zip, but not inside another file"
     else:
         reason = f"its content is {media_type}; what can be read is {SUPPORTED}"
     return ExtractionError("unsupported_type", reason)
