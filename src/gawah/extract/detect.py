@@ -14,6 +14,7 @@ import zipfile
 from dataclasses import dataclass
 
 from gawah.extract.decode import wide_encoding
+from gawah.extract.ole import OLE, ole_kind
 
 _SNIFF_BYTES = 1 << 16
 _CONTROL_SHARE = 0.1  # of NULs and odd controls that valid UTF-8 text may hold; text files have none or nearly none
@@ -57,7 +58,7 @@ _SIGNATURES: tuple[tuple[re.Pattern[bytes], str], ...] = tuple(
         (rb"OggS\x00[\x00-\x07]", "audio/ogg"),
         (rb"fLaC[\x00\x80]\x00\x00", "audio/flac"),
         (rb"\x1aE\xdf\xa3", "video/x-matroska"),
-        (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/x-ole-storage"),
+        (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", OLE),
         (rb"\x1f\x8b\x08", "application/gzip"),
         (rb"BZh[1-9](?:1AY&SY|\x17\x72\x45\x38\x50\x90)", "application/x-bzip2"),
         (rb"\xfd7zXZ\x00", "application/x-xz"),
@@ -161,7 +162,8 @@ def _signature(data: bytes) -> str:
     head = data[:_SNIFF_BYTES]
     if _ZIP.match(head):
         return _zip_kind(data)
-    return next((media_type for pattern, media_type in _SIGNATURES if pattern.match(head)), "")
+    found = next((media_type for pattern, media_type in _SIGNATURES if pattern.match(head)), "")
+    return ole_kind(data) if found == OLE else found
 
 
 def _octets(data: bytes) -> str:

@@ -42,7 +42,7 @@ class Package:
         if len(entries) > MOST_ENTRIES:
             raise ExtractionError("zip_bomb", f"it holds {len(entries):,} entries, more than the {MOST_ENTRIES:,} allowed")
         self.n_inflated = 0
-        self._entries = {entry.filename.lstrip("/"): entry for entry in entries if not entry.is_dir()}
+        self._entries = {entry.filename.lstrip("/"): entry for entry in entries if not entry.filename.endswith("/")}
         self._folded = {name.casefold(): name for name in self._entries}
 
     @property

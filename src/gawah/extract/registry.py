@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING
 
 from gawah.errors import ExtractionError
 from gawah.extract.code import CodeExtractor
-from gawah.extract.detect import DOCX, EML, EPUB, MBOX, ODS, ODT, PPTX, XLSX, detect
+from gawah.extract.detect import DOCX, EML, EPUB, MBOX, ODS, ODT, PPTX, XLSX, ZIP, detect
 from gawah.extract.docx import DocxExtractor
 from gawah.extract.epub import EpubExtractor
 from gawah.extract.html import HtmlExtractor
 from gawah.extract.mail import MailExtractor
 from gawah.extract.markdown import MarkdownExtractor
+from gawah.extract.msg import MsgExtractor
 from gawah.extract.ods import OdsExtractor
 from gawah.extract.odt import OdtExtractor
+from gawah.extract.ole import ENCRYPTED_OOXML, MSG, XLS
 from gawah.extract.pdf import PdfExtractor
 from gawah.extract.pdf.pdfium import library
 from gawah.extract.plain import PlainExtractor
@@ -26,6 +28,7 @@ from gawah.extract.pptx import PptxExtractor
 from gawah.extract.rtf import RtfExtractor
 from gawah.extract.structured import JsonExtractor
 from gawah.extract.table import TableExtractor
+from gawah.extract.xls import XlsExtractor
 from gawah.extract.xlsx import XlsxExtractor
 from gawah.media_types import ZONE_TYPE
 from gawah.types import Document, SourceFile
@@ -34,7 +37,8 @@ if TYPE_CHECKING:  # ports need numpy, whose threads and start-up time the extra
     from gawah.ports import Extractor
 
 SUPPORTED = (
-    "PDF, DOCX, PPTX, XLSX, ODT, ODS, RTF, EPUB, mail, plain text, Markdown, HTML, CSV, TSV, JSON, JSON Lines and source code"
+    "plain text, Markdown, HTML, CSV, TSV, JSON, JSON Lines, source code, PDF, DOCX, ODT, RTF, XLSX, ODS, XLS, PPTX, EML, "
+    "MBOX, MSG and EPUB"
 )
 _CODE_TYPES = (
     "text/css", "text/javascript", "application/xml", "application/yaml", "application/toml", "application/sql",
@@ -60,8 +64,10 @@ EXTRACTORS: dict[str, Extractor] = {
     XLSX: XlsxExtractor(),
     ODS: OdsExtractor(),
     ODT: OdtExtractor(),
+    XLS: XlsExtractor(),
     EPUB: EpubExtractor(),
     "application/rtf": RtfExtractor(),
+    MSG: MsgExtractor(_read_inner),
     **dict.fromkeys((EML, MBOX), MailExtractor(_read_inner)),
     **dict.fromkeys(_CODE_TYPES, CodeExtractor()),
 }
@@ -72,7 +78,7 @@ def extract(source: SourceFile, data: bytes, extra: Sequence[tuple[str, Extracto
     """The document of a file; its source carries the media type that the content has.
 
     `extra` are (end of a name, extractor) pairs that go before all others. Raises ExtractionError: `empty`,
-    `unsupported_type`, `undecodable`, `too_deep`.
+    `unsupported_type`, `undecodable`, `too_deep`, `damaged`, `encrypted`, `zip_bomb`, `doctype`.
     """
     for ending, extractor in extra:
         if source.name.endswith(ending):
@@ -102,8 +108,12 @@ def _extractor(media_type: str) -> Extractor | None:
 
 
 def _unsupported(media_type: str) -> ExtractionError:
+    if media_type == ENCRYPTED_OOXML:
+        return ExtractionError("encrypted", "it is protected by a password; save it without one")
     if media_type == ZONE_TYPE:
         reason = "it is the mark that Windows sets on a download, not a document; delete it"
+    elif media_type == ZIP:
+        reason = "it is a ZIP archive; one is read as a folder when its name ends in .zip, but not inside another file"
     else:
         reason = f"its content is {media_type}; what can be read is {SUPPORTED}"
     return ExtractionError("unsupported_type", reason)
