@@ -29,6 +29,8 @@ _DEEPEST = 24
 _CELL_GAP = 0.35  # of the letter size, between the columns of a table
 _CROSSING_SHARE = 0.06  # of a table's rows may cross a gap between its columns
 _BLANK_STRIP = 1.6
+_NUMERIC_SHARE = 0.35  # of a table's cells
+_PROSE_WORDS, _PROSE_FILL = 4, 0.7  # of a line: so many words, over so much of the column's width
 _SHARED_ROWS = 0.4  # of a table's lines have several cells; the others are second lines of one cell
 _FAR_ROW = 2.2  # times the usual distance of two rows: what is farther away is no row of the table
 _NUMERIC = re.compile(r"[\d.,%$€£()+\-–—−/:*×·†‡<>=~\s]+")
@@ -279,24 +281,39 @@ def _bands(lines: list[Line], gutter: tuple[float, float]) -> list[_Band]:
 # --- tables
 
 
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """What stands on one line in one column: its words, and the share of the column's width they take."""
+
+    column: int
+    text: str
+    n_words: int
+    fill: float
+
+
 def _table_cuts(lines: list[Line]) -> tuple[float, ...]:
     """Where the columns of a table part; empty when the lines are columns of text."""
-    runs = [run for line in lines for run in line.runs]
-    columns = _columns(lines, median(run.size for run in runs))
+    columns = _columns(lines, median(run.size for line in lines for run in line.runs))
     if len(columns) < 2:
         return ()
-    n_words = [len(run.text.split()) for run in runs]
-    numeric = sum(_NUMERIC.fullmatch(run.text) is not None for run in runs) / len(runs)
-    shared = sum(len(_columns_of(line, columns)) > 1 for line in lines) / len(lines)
-    filled = fmean(_fill(run, columns) > 0.75 for run in runs)
-    is_short = fmean(n_words) <= (3.2 if len(columns) > 2 else 2.5)
-    if filled > 0.7 and fmean(n_words) > 3.5 and numeric < 0.35:
-        is_table = False
-    elif is_short or numeric > 0.35:
-        is_table = shared > _SHARED_ROWS
+    rows = [_cells_of(line, columns) for line in lines]
+    cells = [cell for row in rows for cell in row]
+    prose = [number for number in range(len(columns)) if _is_prose([c for c in cells if c.column == number])]
+    if not cells or len(prose) > 1:
+        return ()
+    numeric = sum(_NUMERIC.fullmatch(cell.text) is not None for cell in cells) / len(cells)
+    is_short = fmean(cell.n_words for cell in cells) <= (3.2 if len(columns) > 2 else 2.5)
+    if (is_short or numeric > _NUMERIC_SHARE) and not prose:
+        is_table = sum(len(row) > 1 for row in rows) / len(rows) > _SHARED_ROWS
     else:
-        is_table = _has_row_heads(lines, columns)
+        is_table = _has_row_heads(rows, columns)
     return tuple((a[1] + b[0]) / 2 for a, b in pairwise(columns)) if is_table else ()
+
+
+def _is_prose(cells: list[_Cell]) -> bool:
+    """Whether most lines of a column are full of words."""
+    full = sum(cell.n_words >= _PROSE_WORDS and cell.fill > _PROSE_FILL for cell in cells)
+    return len(cells) > 2 and full > 0.5 * len(cells)
 
 
 def _columns(lines: list[Line], size: float) -> list[tuple[float, float]]:
@@ -319,30 +336,25 @@ def _columns(lines: list[Line], size: float) -> list[tuple[float, float]]:
     return columns
 
 
-def _columns_of(line: Line, columns: list[tuple[float, float]]) -> set[int]:
-    return {
-        number
-        for run in line.runs
-        for number, (left, right) in enumerate(columns)
-        if min(run.x1, right) - max(run.x0, left) > 0
-    }
+def _cells_of(line: Line, columns: list[tuple[float, float]]) -> list[_Cell]:
+    found: list[_Cell] = []
+    for number, (left, right) in enumerate(columns):
+        runs = [run for run in line.runs if left - 0.01 <= (run.x0 + run.x1) / 2 <= right + 0.01]
+        if runs:
+            text = " ".join(run.text for run in runs)
+            width = max(run.x1 for run in runs) - min(run.x0 for run in runs)
+            found.append(_Cell(number, text, len(text.split()), width / max(1.0, right - left)))
+    return found
 
 
-def _fill(run: Run, columns: list[tuple[float, float]]) -> float:
-    """The share of its column's width that a run takes."""
-    width = max((right - left for left, right in columns if left <= (run.x0 + run.x1) / 2 <= right), default=0.0)
-    return (run.x1 - run.x0) / width if width else 0.0
-
-
-def _has_row_heads(lines: list[Line], columns: list[tuple[float, float]]) -> bool:
+def _has_row_heads(rows: list[list[_Cell]], columns: list[tuple[float, float]]) -> bool:
     """Whether the first column names, in a few ragged words, what the lines beside it say."""
-    heads = [line for line in lines if 0 in _columns_of(line, columns)]
-    words = [run for line in heads for run in line.runs if run.x1 <= columns[0][1] + 0.01]
-    if len(heads) < 3 or not words:
+    headed = [row for row in rows if row and row[0].column == 0]
+    if len(headed) < 3:
         return False
-    beside = sum(len(_columns_of(line, columns)) > 1 for line in heads) / len(heads)
+    beside = sum(len(row) > 1 for row in headed) / len(headed)
     is_narrow = columns[0][1] - columns[0][0] < 0.45 * (columns[-1][1] - columns[0][0])
-    return beside > 0.9 and is_narrow and fmean(len(run.text.split()) for run in words) <= 3
+    return beside > 0.9 and is_narrow and fmean(row[0].n_words for row in headed) <= 3
 
 
 def _with_whole_tables(bands: list[_Band]) -> list[_Band]:

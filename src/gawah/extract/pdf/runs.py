@@ -32,7 +32,8 @@ _BOLD_SHARE = 0.97  # of a run's letters
 
 @dataclass(slots=True, eq=False)
 class Run:
-    """Words of one line. lefts and rights: where each character of `text` begins and ends along the line.
+    """Words of one line. lefts and rights: where the glyph of each character of `text` begins and ends along the line;
+    letters of one ligature have the same.
 
     x0, y0, x1, y1: the ink; bottom, top: the cells of the font, which are the same for every letter of it.
     """
@@ -111,7 +112,7 @@ class _Frame:
 
 
 def _frame(chars: PageChars, turn: int) -> _Frame:
-    """The characters in one frame; letters that pdfium took out of one ligature share its box evenly."""
+    """The characters in one frame. Letters that pdfium took out of one ligature have all of its ink, but part its cell."""
 
     def turned(numbers: array[float]) -> tuple[array[float], ...]:
         x0, y0, x1, y1 = (numbers[side::4] for side in range(4))
@@ -134,7 +135,6 @@ def _frame(chars: PageChars, turn: int) -> _Frame:
         while last + 1 < n and lefts[last + 1] == lefts[first] and rights[last + 1] == rights[first]:
             last += 1
         if _RTL.match(chars.units[first]) is None and not chars.units[first].isspace():
-            _share(frame.lefts, frame.rights, first, last)
             _share(frame.cell_lefts, frame.cell_rights, first, last)
     return frame
 
@@ -297,12 +297,9 @@ class _Builder:
             and abs(frame.rights[i] - frame.rights[i - 1]) < _SAME_BOX_PT
             for i in range(start + 1, end)
         ]
-        text, origins, parts = letters_of(self.units[start:end], same, self.result.dropped, self.result.added)
-        lefts, rights = array("d"), array("d")
-        for origin, (part, n_parts) in zip(origins, parts, strict=True):
-            left, right = frame.lefts[start + origin], frame.rights[start + origin]
-            lefts.append(left + (right - left) * part / n_parts)
-            rights.append(left + (right - left) * (part + 1) / n_parts)
+        text, origins = letters_of(self.units[start:end], same, self.result.dropped, self.result.added)
+        lefts = array("d", [frame.lefts[start + origin] for origin in origins])
+        rights = array("d", [frame.rights[start + origin] for origin in origins])
         return text, lefts, rights
 
     def _is_to_be_read(self, run: Run) -> bool:
