@@ -19,10 +19,15 @@ from gawah.extract.pdf.runs import Run, append, append_blank
 # Shares of the letter size. Runs end where a gap is wider than any word space, so a gutter need not be wide to be one.
 _GUTTER = 0.3
 _SAME_RUN = 0.45  # two runs closer than this are one, which the content stream wrote in pieces
+_SPREAD = 1.5  # times the widest blank inside a run: one a little wider, next to it, is a blank of the same spread line
+_WIDEST_SPREAD = 1.25
 _NEAR_IN_STREAM = 2  # runs: what the stream writes far apart is not one line, however close it stands
 _BLANK = 0.12
 _AFTER_MARKER = 3.0
 _MARKER = re.compile(r"[•●○◦▪■□‣–—*·-]|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,4})[.)]|(?:\d{1,2}|[A-Z])(?:\.\d{1,2}){0,4}\.?")
+_LONGEST_RIVER, _RIVER_GAP = 6, 1.6  # lines, and letter sizes: narrower gaps over fewer lines part no columns
+_JUSTIFIED_PT = 2.0  # how far the ends of a justified column's lines may lie from its edges
+_FEWEST_WHOLE = 4
 _EDGE_PT = 1.5  # how far the edges of one column's lines may lie apart
 _MOST_CANDIDATES = 24
 _DEEPEST = 24
@@ -38,9 +43,10 @@ _NUMERIC = re.compile(r"[\d.,%$€£()+\-–—−/:*×·†‡<>=~\s]+")
 
 @dataclass(slots=True, eq=False)
 class Line:
-    """Runs on one line, in reading order."""
+    """Runs on one line, in reading order. is_spread: the gaps between them are the wide blanks of a justified line."""
 
     runs: list[Run]
+    is_spread: bool = False
 
     @property
     def x0(self) -> float:
@@ -100,7 +106,8 @@ def connected(runs: Sequence[Run]) -> tuple[list[Run], int]:
             last, before, at = kept[-1], at, number[id(run)]
             gap, size = run.x0 - last.x1, max(run.size, last.size)
             is_mark = _MARKER.fullmatch(last.text) is not None and run.text[:1].isalpha() and gap < _AFTER_MARKER * size
-            is_piece = -0.1 * size < gap < _SAME_RUN * size and abs(at - before) <= _NEAR_IN_STREAM
+            room = max(_SAME_RUN * size, min(_SPREAD * max(_widest_blank(last), _widest_blank(run)), _WIDEST_SPREAD * size))
+            is_piece = -0.1 * size < gap < room and abs(at - before) <= _NEAR_IN_STREAM
             if run.is_rtl or last.is_rtl or not (is_mark or is_piece):
                 kept.append(run)
                 continue
@@ -110,6 +117,11 @@ def connected(runs: Sequence[Run]) -> tuple[list[Run], int]:
             append(last, run)
         result += kept
     return result, n_blanks
+
+
+def _widest_blank(run: Run) -> float:
+    """Between words of a run; 0 in a run of one word."""
+    return max((run.rights[at] - run.lefts[at] for at, letter in enumerate(run.text) if letter == " "), default=0.0)
 
 
 def lines_of(runs: Sequence[Run]) -> list[Line]:
@@ -152,6 +164,7 @@ class _Band:
 
 
 def _divide(lines: list[Line], found: list[Region], depth: int) -> None:
+    _mark_spread(lines)
     gutter = _best_gutter(lines) if depth < _DEEPEST and len(lines) > 1 else None
     if gutter is None:
         found.append(Region(lines))
@@ -207,13 +220,13 @@ def _best_gutter(lines: list[Line]) -> tuple[float, float] | None:
     size = median(run.size for run in runs)
     width = _GUTTER * size
     low = min(run.x0 for run in runs)
-    rows = [[(run.x0, run.x1) for run in line.runs] for line in lines]
+    rows = _rows_of(lines)
     best: tuple[int, float, float] | None = None
     for right in _edges(sorted(run.x0 for run in runs)):
         if right - width > low:
-            best = _better(best, rows, right - width, right)
+            best = _better(best, rows, (right - width, right), size)
     for left in _edges(sorted(run.x1 for run in runs)):
-        best = _better(best, rows, left, left + width)
+        best = _better(best, rows, (left, left + width), size)
     return None if best is None else (best[1], best[2])
 
 
@@ -232,45 +245,76 @@ def _edges(positions: list[float]) -> list[float]:
 _Row = list[tuple[float, float]]
 
 
+def _rows_of(lines: list[Line]) -> list[_Row]:
+    """What of each line is taken by text."""
+    return [
+        [(line.x0, line.x1)] if line.is_spread else [(run.x0, run.x1) for run in line.runs] for line in lines
+    ]
+
+
+def _mark_spread(lines: list[Line]) -> None:
+    """Marks lines of words that fill a justified column, most of whose lines do, from edge to edge with even gaps."""
+    left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
+    full = [line for line in lines if line.x0 - left < _JUSTIFIED_PT and right - line.x1 < _JUSTIFIED_PT]
+    n_whole = sum(len(line.runs) == 1 for line in full)
+    if n_whole < _FEWEST_WHOLE or n_whole < 0.4 * len(lines):
+        return
+    for line in full:
+        gaps = [b.x0 - a.x1 for a, b in pairwise(line.runs)]
+        is_words = sum(letter.isalpha() for letter in line.text) > 0.6 * len(line.text)
+        line.is_spread = bool(gaps) and is_words and max(gaps) < min(1.4 * min(gaps) + 1, 4.5 * line.size)
+
+
 def _better(
-    best: tuple[int, float, float] | None, rows: list[_Row], left: float, right: float
+    best: tuple[int, float, float] | None, rows: list[_Row], strip: tuple[float, float], size: float
 ) -> tuple[int, float, float] | None:
-    score = sum(min(n_left, n_right) for _, _, n_left, n_right in _valid_bands(rows, left, right))
-    return (score, left, right) if score and (best is None or score > best[0]) else best
+    score = sum(n_rows for _, _, n_rows in _valid_bands(rows, strip, size))
+    return (score, *strip) if score and (best is None or score > best[0]) else best
 
 
-def _valid_bands(rows: list[_Row], left: float, right: float) -> list[tuple[int, int, int, int]]:
-    """(first row, past the last row, rows with text on the left, on the right) of each stretch that nothing crosses."""
-    bands: list[tuple[int, int, int, int]] = []
+def _valid_bands(rows: list[_Row], strip: tuple[float, float], size: float) -> list[tuple[int, int, int]]:
+    """(first row, past the last row, rows on the side that has fewer) of each stretch of rows that the strip parts."""
+    bands: list[tuple[int, int, int]] = []
     start, n_left, n_right = 0, 0, 0
+    gaps: list[float] = []
     for index in range(len(rows) + 1):
-        is_crossed = index == len(rows)
-        row_left = row_right = 0
-        if not is_crossed:
-            for x0, x1 in rows[index]:
-                if x1 <= left + 0.01:
-                    row_left = 1
-                elif x0 >= right - 0.01:
-                    row_right = 1
-                else:
-                    is_crossed = True
-                    break
-        if not is_crossed:
-            n_left += row_left
-            n_right += row_right
+        ends = _ends_beside(rows[index], strip) if index < len(rows) else None
+        if ends is not None:
+            n_left += ends[0] is not None
+            n_right += ends[1] is not None
+            if ends[0] is not None and ends[1] is not None:
+                gaps.append(ends[1] - ends[0])
             continue
-        is_whole = index - start == len(rows)
-        if min(n_left, n_right) >= (2 if is_whole else 3):
-            bands.append((start, index, n_left, n_right))
-        start, n_left, n_right = index + 1, 0, 0
+        fewest = 2 if index - start == len(rows) else 3
+        if min(n_left, n_right) >= fewest and not _is_river(gaps, size):
+            bands.append((start, index, min(n_left, n_right)))
+        start, n_left, n_right, gaps = index + 1, 0, 0, []
     return bands
 
 
+def _ends_beside(row: _Row, strip: tuple[float, float]) -> tuple[float | None, float | None] | None:
+    """Where the text left of the strip ends and right of it begins; None when something crosses it."""
+    before: float | None = None
+    for x0, x1 in row:
+        if x1 <= strip[0] + 0.01:
+            before = x1 if before is None or x1 > before else before
+        elif x0 < strip[1] - 0.01:
+            return None
+    after = min((x0 for x0, _ in row if x0 >= strip[1] - 0.01), default=None)
+    return before, after
+
+
+def _is_river(gaps: list[float], size: float) -> bool:
+    """Whether a few narrow gaps happen to stand one above the other, as in justified text with wide blanks."""
+    return 0 < len(gaps) < _LONGEST_RIVER and fmean(gaps) < _RIVER_GAP * size
+
+
 def _bands(lines: list[Line], gutter: tuple[float, float]) -> list[_Band]:
-    rows = [[(run.x0, run.x1) for run in line.runs] for line in lines]
+    rows = _rows_of(lines)
     result: list[_Band] = []
     at = 0
-    for start, end, _, _ in _valid_bands(rows, *gutter):
+    size = median(run.size for line in lines for run in line.runs)
+    for start, end, _ in _valid_bands(rows, gutter, size):
         result.append(_Band(lines[at:start], is_parted=False))
         result.append(_Band(lines[start:end], is_parted=True))
         at = end
