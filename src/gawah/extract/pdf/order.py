@@ -28,6 +28,7 @@ _MARKER = re.compile(r"[•●○◦▪■□‣–—*·-]|\(?(?:\d{1,3}|[A-Za-
 _LONGEST_RIVER, _RIVER_GAP = 6, 1.6  # lines, and letter sizes: narrower gaps over fewer lines part no columns
 _JUSTIFIED_PT = 2.0  # how far the ends of a justified column's lines may lie from its edges
 _FEWEST_WHOLE = 4
+_SAME_START_PT = 1.0
 _EDGE_PT = 1.5  # how far the edges of one column's lines may lie apart
 _MOST_CANDIDATES = 24
 _DEEPEST = 24
@@ -276,14 +277,14 @@ def _valid_bands(rows: list[_Row], strip: tuple[float, float], size: float) -> l
     """(first row, past the last row, rows on the side that has fewer) of each stretch of rows that the strip parts."""
     bands: list[tuple[int, int, int]] = []
     start, n_left, n_right = 0, 0, 0
-    gaps: list[float] = []
+    gaps: list[tuple[float, float]] = []
     for index in range(len(rows) + 1):
         ends = _ends_beside(rows[index], strip) if index < len(rows) else None
         if ends is not None:
             n_left += ends[0] is not None
             n_right += ends[1] is not None
             if ends[0] is not None and ends[1] is not None:
-                gaps.append(ends[1] - ends[0])
+                gaps.append((ends[0], ends[1]))
             continue
         fewest = 2 if index - start == len(rows) else 3
         if min(n_left, n_right) >= fewest and not _is_river(gaps, size):
@@ -304,9 +305,15 @@ def _ends_beside(row: _Row, strip: tuple[float, float]) -> tuple[float | None, f
     return before, after
 
 
-def _is_river(gaps: list[float], size: float) -> bool:
-    """Whether a few narrow gaps happen to stand one above the other, as in justified text with wide blanks."""
-    return 0 < len(gaps) < _LONGEST_RIVER and fmean(gaps) < _RIVER_GAP * size
+def _is_river(gaps: list[tuple[float, float]], size: float) -> bool:
+    """Whether a few narrow gaps happen to stand one above the other, as in justified text with wide blanks.
+
+    What follows the gaps of a column begins at one place.
+    """
+    if not 0 < len(gaps) < _LONGEST_RIVER or fmean(end - start for start, end in gaps) >= _RIVER_GAP * size:
+        return False
+    edge = median(end for _, end in gaps)
+    return sum(abs(end - edge) < _SAME_START_PT for _, end in gaps) < 0.8 * len(gaps)
 
 
 def _bands(lines: list[Line], gutter: tuple[float, float]) -> list[_Band]:
