@@ -15,7 +15,7 @@ from gawah.extract.detect import detect
 from gawah.extract.html import HtmlExtractor
 from gawah.extract.markdown import MarkdownExtractor
 from gawah.extract.pdf import PdfExtractor
-from gawah.extract.pdf.pdfium import library
+from gawah.extract.pdf.page import library
 from gawah.extract.plain import PlainExtractor
 from gawah.extract.structured import JsonExtractor
 from gawah.extract.table import TableExtractor

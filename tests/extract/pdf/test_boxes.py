@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.extract.pdf.pages import Page, pdf, wrapped
 from tests.extract.pdf.reading import BoxReader, letters, locator_of, read
 
-from gawah.extract.pdf.runs import to_page
+from gawah.extract.pdf.frame import to_page
 from gawah.fragment import build, label, locate
 from gawah.types import PageBoxes, Span
 

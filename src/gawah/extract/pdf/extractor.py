@@ -9,16 +9,20 @@ from dataclasses import dataclass, field
 
 from gawah.errors import ExtractionError
 from gawah.extract.canonical import language_of, require_visible, stem
+from gawah.extract.pdf.frame import to_page
 from gawah.extract.pdf.furniture import furniture
 from gawah.extract.pdf.headings import mark_headings
 from gawah.extract.pdf.joints import vocabulary
 from gawah.extract.pdf.judge import PageKind, page_kind
-from gawah.extract.pdf.order import connected, lines_of, regions
+from gawah.extract.pdf.lines import connected, lines_of
+from gawah.extract.pdf.order import regions
+from gawah.extract.pdf.page import PdfPage
 from gawah.extract.pdf.paragraphs import Paragraph, continues, paragraphs
-from gawah.extract.pdf.pdfium import Pdf, PdfPage, open_pdf
+from gawah.extract.pdf.pdfium import Pdf, open_pdf
 from gawah.extract.pdf.poppler import PACKAGE, is_indic, is_installed, with_words_mended
-from gawah.extract.pdf.runs import PageText, Run, read_page, to_page
+from gawah.extract.pdf.runs import PageText, Run
 from gawah.extract.pdf.tables import Table, is_continued, n_repeated_head_rows, table_of
+from gawah.extract.pdf.words import read_page
 from gawah.extract.pdf.writer import Writer
 from gawah.fingerprint import document_id
 from gawah.types import BlockKind, Box, Conservation, Document, PageBoxes, Removal, SourceFile
@@ -132,7 +136,9 @@ def _leave_out(reading: _Reading, page: PageText) -> None:
     text = " ".join(run.text for run in page.runs)
     reading.n_read += page.n_read
     if page.n_read:
-        reading.dropped["garbled text" if reading.kinds[page.number] == "garbled" else "text on an image"] += page.n_read
+        reading.dropped["garbled text" if reading.kinds[page.number] == "garbled" else "text on an image"] += (
+            page.n_read
+        )
     if text:
         reading.removed.append(Removal("garbled text", text, PageBoxes(page.number, page.number)))
 
@@ -157,7 +163,9 @@ def _mend_words(reading: _Reading, data: bytes) -> None:
             f"install {PACKAGE} and ingest it again"
         )
     elif not with_words_mended(data, pages, rotations):
-        reading.notes.append(f"{_named([page.number for page in pages])} in an Indic script: {PACKAGE} could not read it")
+        reading.notes.append(
+            f"{_named([page.number for page in pages])} in an Indic script: {PACKAGE} could not read it"
+        )
 
 
 def _require_text(reading: _Reading) -> None:

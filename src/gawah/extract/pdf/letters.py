@@ -28,9 +28,7 @@ ODD = re.compile(
 )
 
 
-def letters_of(
-    units: str, same_place: list[bool], dropped: Counter[str], added: Counter[str]
-) -> tuple[str, list[int]]:
+def letters_of(units: str, same_place: list[bool], dropped: Counter[str], added: Counter[str]) -> tuple[str, list[int]]:
     """The letters of one word, and the index of the glyph that each came from.
 
     `same_place[i]` says whether the glyph has the box of the one before it, as the two letters of a lam-alef have.

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from gawah.extract.pdf.order import Line, Region
+from gawah.extract.pdf.lines import Line
+from gawah.extract.pdf.order import Region
 from gawah.types import BlockKind
 
 # Shares of the letter size, but where named otherwise.
@@ -128,7 +129,9 @@ def _begins(current: list[Line], line: Line, following: Line | None, measure: _M
         return True
     if line.runs[0].begins_bold and not current[-1].is_bold and _ENDS.search(before.text):
         return True
-    if _ITEM.match(line.text) and (_ENDS.search(before.text) or _ITEM.match(current[0].text) or _is_short(before, line, measure)):
+    if _ITEM.match(line.text) and (
+        _ENDS.search(before.text) or _ITEM.match(current[0].text) or _is_short(before, line, measure)
+    ):
         return True
     indent, indent_before = _indent(line, measure), _indent(before, measure)
     step = _INDENT * size

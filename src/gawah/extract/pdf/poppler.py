@@ -19,8 +19,9 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from gawah.extract.confine import die_with_parent
+from gawah.extract.pdf.frame import to_page
 from gawah.extract.pdf.letters import letters_of
-from gawah.extract.pdf.runs import PageText, Run, to_page
+from gawah.extract.pdf.runs import PageText, Run
 
 PACKAGE = "poppler-utils"
 _PROGRAM = "pdftotext"
@@ -57,7 +58,9 @@ def with_words_mended(data: bytes, pages: Sequence[PageText], rotations: Sequenc
     first, last = pages[0].number, pages[-1].number
     command = [_PROGRAM, "-q", "-bbox-layout", "-cropbox", "-f", str(first), "-l", str(last), "-", "-"]
     try:
-        done = subprocess.run(command, input=data, capture_output=True, timeout=_TIMEOUT_S, check=True, preexec_fn=_follow)
+        done = subprocess.run(
+            command, input=data, capture_output=True, timeout=_TIMEOUT_S, check=True, preexec_fn=_follow
+        )
     except (OSError, subprocess.SubprocessError):
         return False
     found = _PAGE.findall(done.stdout.decode("utf-8", "replace"))

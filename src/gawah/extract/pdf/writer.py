@@ -13,10 +13,11 @@ from itertools import accumulate, pairwise
 from operator import add
 from typing import Literal
 
+from gawah.extract.pdf.frame import to_page
 from gawah.extract.pdf.joints import joint
 from gawah.extract.pdf.letters import SOFT_HYPHEN
 from gawah.extract.pdf.paragraphs import Paragraph
-from gawah.extract.pdf.runs import Run, to_page
+from gawah.extract.pdf.runs import Run
 from gawah.extract.pdf.tables import Cell, Table
 from gawah.types import Advance, Block, BlockKind, Box, PageBoxes, Place, Span
 
@@ -134,7 +135,9 @@ def _stretches(run: Run, n_chars: int) -> list[tuple[int, int, _Toward]]:
     found: list[tuple[int, int, _Toward]] = []
     first = 0
     while first < n_chars:
-        other = next((lefts[index] for index in range(first + 1, n_chars) if lefts[index] != lefts[first]), lefts[first])
+        other = next(
+            (lefts[index] for index in range(first + 1, n_chars) if lefts[index] != lefts[first]), lefts[first]
+        )
         is_back = other < lefts[first]
         past = first + 1
         while past < n_chars and _goes_on(run, past, is_back=is_back):
