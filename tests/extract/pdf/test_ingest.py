@@ -1,10 +1,10 @@
 """PDFs among other files of a folder: each has its own state, and what is found cites its page."""
 
 import pytest
-from tests.extract.pdf.pages import Page, pdf, wrapped
 from tests.extract.pdf.test_extractor import scanned
 
 from gawah.fragment import build, label
+from gawah.testing.pdf import Page, pdf, wrapped
 from gawah.types import DocumentState
 
 BODY = "The harbour fee for a visiting boat is forty euro a night, payable to the harbour master before noon. "

@@ -3,9 +3,9 @@
 import random
 
 import pytest
-from tests.extract.pdf.pages import Page, pdf, width
 from tests.extract.pdf.reading import BoxReader, chunks_of, letters, locator_of, read
 
+from gawah.testing.pdf import Page, pdf, width
 from gawah.types import BlockKind
 
 SUBJECTS = ["the keeper", "a pilot", "the dredger", "our survey", "the harbour office", "a diver", "the old crane", "the night watch"]
