@@ -176,7 +176,10 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Advance:
-    """How the characters of a place follow each other along its box: their widths in tenths of a point, end to end."""
+    """How the characters of a place follow each other along its box: their widths in tenths of a point, end to end.
+
+    A width of -1 is of a character that shares the glyph of the one before it, as the letters of a ligature do.
+    """
 
     toward: Literal["right", "left", "up", "down"]
     tenths: tuple[int, ...]

@@ -22,7 +22,7 @@ from gawah.extract.ods import OdsExtractor
 from gawah.extract.odt import OdtExtractor
 from gawah.extract.ole import ENCRYPTED_OOXML, MSG, XLS
 from gawah.extract.pdf import PdfExtractor
-from gawah.extract.pdf.pdfium import library
+from gawah.extract.pdf.page import library
 from gawah.extract.plain import PlainExtractor
 from gawah.extract.pptx import PptxExtractor
 from gawah.extract.rtf import RtfExtractor

@@ -121,8 +121,12 @@ def _narrowed(box: Box, place: Place, span: Span) -> Box:
     """The box of only those of the place's characters that the span holds, a hair short where it was cut."""
     assert place.advance is not None
     toward, tenths = place.advance.toward, place.advance.tenths
-    before = sum(tenths[: max(0, span.start - place.span.start)]) / 10
-    behind = sum(tenths[min(len(tenths), span.end - place.span.start) :]) / 10
+    first, past = max(0, span.start - place.span.start), min(len(tenths), span.end - place.span.start)
+    while first and tenths[first] < 0:
+        first -= 1
+    while past < len(tenths) and tenths[past] < 0:
+        past += 1
+    before, behind = (sum(tenth for tenth in part if tenth > 0) / 10 for part in (tenths[:first], tenths[past:]))
     before, behind = (cut + _INSET_PT if cut else 0.0 for cut in (before, behind))
     low, high = (before, behind) if toward in ("right", "up") else (behind, before)
     if toward in ("right", "left"):

@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.extract.odd import unless
 from tests.extract.pdf.locked import locked
-from tests.extract.pdf.pages import Page, assembled, pdf, wrapped
 from tests.extract.pdf.reading import read
 
 from gawah.errors import ExtractionError
 from gawah.extract import registry
 from gawah.extract.pdf import PdfExtractor
 from gawah.testing.extractor import ExtractorContract, source_of
+from gawah.testing.pdf import Page, assembled, pdf, wrapped
 
 PROSE = "The harbour master wrote down every ship that came in, with its name, its port and what it carried on board. " * 4
 SIMPLE = pdf([Page().lines(60, 700, wrapped(PROSE, 400))])

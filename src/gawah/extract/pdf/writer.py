@@ -6,7 +6,6 @@ cells, rows and blocks is counted as added and has no place.
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,10 +13,11 @@ from itertools import accumulate, pairwise
 from operator import add
 from typing import Literal
 
+from gawah.extract.pdf.frame import to_page
 from gawah.extract.pdf.joints import joint
 from gawah.extract.pdf.letters import SOFT_HYPHEN
 from gawah.extract.pdf.paragraphs import Paragraph
-from gawah.extract.pdf.runs import Run, to_page
+from gawah.extract.pdf.runs import Run
 from gawah.extract.pdf.tables import Cell, Table
 from gawah.types import Advance, Block, BlockKind, Box, PageBoxes, Place, Span
 
@@ -113,11 +113,11 @@ class Writer:
 
     def _write_run(self, run: Run, n_chars: int) -> None:
         label = self.labels.get(run.page, "")
-        for first, past, toward, edges in _stretches(run, n_chars):
+        for first, past, toward in _stretches(run, n_chars):
+            edges = _edges(run, first, past, is_back=toward != _FORWARDS[run.turn])
             low, high = min(edges[0], edges[-1]), max(edges[0], edges[-1])
             box = Box(run.page, *(round(side, 2) for side in to_page(run.turn, low, run.y0, high, run.y1)))
-            marks = [round(abs(edge - edges[0]) * 10) for edge in edges]
-            advance = Advance(toward, tuple(b - a for a, b in pairwise(marks)))
+            advance = Advance(toward, _tenths(run, first, past, edges))
             span = Span(self.length + first, self.length + past)
             self.places.append(Place(span, PageBoxes(run.page, run.page, label, (box,)), advance))
         self._put(run.text[:n_chars])
@@ -126,40 +126,54 @@ class Writer:
 _Toward = Literal["right", "left", "up", "down"]
 
 
-def _stretches(run: Run, n_chars: int) -> list[tuple[int, int, _Toward, list[float]]]:
-    """(first, past the last character, direction, edges between the characters) of each stretch in one direction."""
-    lefts, rights = run.lefts[:n_chars], run.rights[:n_chars]
-    forwards = _FORWARDS[run.turn]
+def _stretches(run: Run, n_chars: int) -> list[tuple[int, int, _Toward]]:
+    """(first, past the last character, direction) of each stretch whose glyphs follow each other in one direction."""
+    lefts = run.lefts[:n_chars]
+    forwards, backwards = _FORWARDS[run.turn], _FORWARDS[(run.turn + 2) % 4]
     if n_chars and all(b - a > -_OVERLAP * run.size for a, b in pairwise(lefts)):
-        return [(0, n_chars, forwards, _edges(lefts, rights))]
-    backwards = _FORWARDS[(run.turn + 2) % 4]
-    found: list[tuple[int, int, _Toward, list[float]]] = []
+        return [(0, n_chars, forwards)]
+    found: list[tuple[int, int, _Toward]] = []
     first = 0
     while first < n_chars:
-        is_back = first + 1 < n_chars and lefts[first + 1] < lefts[first]
+        other = next(
+            (lefts[index] for index in range(first + 1, n_chars) if lefts[index] != lefts[first]), lefts[first]
+        )
+        is_back = other < lefts[first]
         past = first + 1
-        while past < n_chars and _goes_on(lefts, rights, past, run.size, is_back=is_back):
+        while past < n_chars and _goes_on(run, past, is_back=is_back):
             past += 1
-        if is_back:
-            edges = [-edge for edge in _edges(_negative(rights[first:past]), _negative(lefts[first:past]))]
-        else:
-            edges = _edges(lefts[first:past], rights[first:past])
-        found.append((first, past, backwards if is_back else forwards, edges))
+        found.append((first, past, backwards if is_back else forwards))
         first = past
     return found
 
 
-def _goes_on(lefts: array[float], rights: array[float], index: int, size: float, *, is_back: bool) -> bool:
+def _goes_on(run: Run, index: int, *, is_back: bool) -> bool:
     if is_back:
-        return rights[index] <= rights[index - 1] + _OVERLAP * size
-    return lefts[index] >= lefts[index - 1] - _OVERLAP * size
+        return run.rights[index] <= run.rights[index - 1] + _OVERLAP * run.size
+    return run.lefts[index] >= run.lefts[index - 1] - _OVERLAP * run.size
 
 
-def _negative(numbers: array[float]) -> array[float]:
-    return array("d", [-number for number in numbers])
+def _glyph_starts(run: Run, first: int, past: int) -> list[int]:
+    """The indexes of the characters that do not share the glyph of the one before."""
+    lefts, rights = run.lefts, run.rights
+    later = (i for i in range(first + 1, past) if lefts[i] != lefts[i - 1] or rights[i] != rights[i - 1])
+    return [first, *later]
 
 
-def _edges(lefts: array[float], rights: array[float]) -> list[float]:
-    """Where characters that follow each other part: half-way between two; never falling."""
-    between = [total / 2 for total in map(add, rights[:-1], lefts[1:])]
-    return list(accumulate([lefts[0], *between, max(rights[-1], lefts[0])], max))
+def _edges(run: Run, first: int, past: int, *, is_back: bool) -> list[float]:
+    """Where the glyphs part, half-way between two, in the direction they go in; never turning back."""
+    starts = _glyph_starts(run, first, past)
+    near = [-run.rights[i] if is_back else run.lefts[i] for i in starts]
+    far = [-run.lefts[i] if is_back else run.rights[i] for i in starts]
+    between = [total / 2 for total in map(add, far[:-1], near[1:])]
+    edges = accumulate([near[0], *between, max(far[-1], near[0])], max)
+    return [-edge for edge in edges] if is_back else list(edges)
+
+
+def _tenths(run: Run, first: int, past: int, edges: list[float]) -> tuple[int, ...]:
+    """The width of each character's glyph in tenths of a point, -1 for one that shares the glyph before."""
+    marks = [round(abs(edge - edges[0]) * 10) for edge in edges]
+    tenths = [-1] * (past - first)
+    for start, width in zip(_glyph_starts(run, first, past), (b - a for a, b in pairwise(marks)), strict=True):
+        tenths[start - first] = width
+    return tuple(tenths)
