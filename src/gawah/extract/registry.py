@@ -14,7 +14,9 @@ from gawah.extract.code import CodeExtractor
 from gawah.extract.detect import detect
 from gawah.extract.html import HtmlExtractor
 from gawah.extract.markdown import MarkdownExtractor
+from gawah.extract.options import Options
 from gawah.extract.plain import PlainExtractor
+from gawah.extract.speech import SpeechExtractor
 from gawah.extract.structured import JsonExtractor
 from gawah.extract.table import TableExtractor
 from gawah.types import Document, SourceFile
@@ -22,7 +24,7 @@ from gawah.types import Document, SourceFile
 if TYPE_CHECKING:  # ports need numpy, whose threads and start-up time the extraction processes must not have
     from gawah.ports import Extractor
 
-SUPPORTED = "plain text, Markdown, HTML, CSV, TSV, JSON, JSON Lines and source code"
+SUPPORTED = "plain text, Markdown, HTML, CSV, TSV, JSON, JSON Lines, source code, audio and video"
 ZONE_TYPE = "application/x-zone-identifier"
 _CODE_TYPES = (
     "text/css", "text/javascript", "application/xml", "application/yaml", "application/toml", "application/sql",
@@ -39,19 +41,22 @@ EXTRACTORS: dict[str, Extractor] = {
     **dict.fromkeys(_CODE_TYPES, CodeExtractor()),
 }
 _ANY_CODE = CodeExtractor()
+_DEFAULT = Options()
 
 
-def extract(source: SourceFile, data: bytes, extra: Sequence[tuple[str, Extractor]] = ()) -> Document:
+def extract(
+    source: SourceFile, data: bytes, extra: Sequence[tuple[str, Extractor]] = (), options: Options = _DEFAULT
+) -> Document:
     """The document of a file; its source carries the media type that the content has.
 
     `extra` are (end of a name, extractor) pairs that go before all others. Raises ExtractionError: `empty`,
-    `unsupported_type`, `undecodable`, `too_deep`.
+    `unsupported_type`, `undecodable`, `too_deep`, and what the extractor of the type raises.
     """
     for ending, extractor in extra:
         if source.name.endswith(ending):
             return extractor.extract(source, data)
     detection = detect(source.media_type, data)
-    chosen = _extractor(detection.media_type)
+    chosen = _extractor(detection.media_type, options)
     if chosen is None:
         raise _unsupported(detection.media_type)
     document = chosen.extract(replace(source, media_type=detection.media_type), data)
@@ -60,11 +65,13 @@ def extract(source: SourceFile, data: bytes, extra: Sequence[tuple[str, Extracto
 
 def extractor_for(media_type: str) -> str:
     """As "name/version" of the extractor that reads a type today; empty when none does."""
-    chosen = _extractor(media_type)
+    chosen = _extractor(media_type, _DEFAULT)
     return "" if chosen is None else f"{chosen.name}/{chosen.version}"
 
 
-def _extractor(media_type: str) -> Extractor | None:
+def _extractor(media_type: str, options: Options) -> Extractor | None:
+    if media_type.startswith(("audio/", "video/")):
+        return SpeechExtractor(options)
     is_code = media_type.startswith("text/x-")
     return EXTRACTORS.get(media_type) or (_ANY_CODE if is_code else None)
 
