@@ -287,4 +287,5 @@ def options_of(settings: Settings) -> Options:
     return Options(
         speech_model="" if settings.speech_model is None else str(settings.speech_model.absolute()),
         speech_minutes=settings.speech_minutes,
+        ocr_languages=settings.ocr_languages,
     )

@@ -14,6 +14,7 @@ from gawah.extract.code import CodeExtractor
 from gawah.extract.detect import detect
 from gawah.extract.html import HtmlExtractor
 from gawah.extract.markdown import MarkdownExtractor
+from gawah.extract.ocr.extractor import FORMATS, ImageExtractor
 from gawah.extract.options import Options
 from gawah.extract.plain import PlainExtractor
 from gawah.extract.speech import SpeechExtractor
@@ -24,7 +25,7 @@ from gawah.types import Document, SourceFile
 if TYPE_CHECKING:  # ports need numpy, whose threads and start-up time the extraction processes must not have
     from gawah.ports import Extractor
 
-SUPPORTED = "plain text, Markdown, HTML, CSV, TSV, JSON, JSON Lines, source code, audio and video"
+SUPPORTED = "plain text, Markdown, HTML, CSV, TSV, JSON, JSON Lines, source code, images, audio and video"
 ZONE_TYPE = "application/x-zone-identifier"
 _CODE_TYPES = (
     "text/css", "text/javascript", "application/xml", "application/yaml", "application/toml", "application/sql",
@@ -72,6 +73,8 @@ def extractor_for(media_type: str) -> str:
 def _extractor(media_type: str, options: Options) -> Extractor | None:
     if media_type.startswith(("audio/", "video/")):
         return SpeechExtractor(options)
+    if media_type in FORMATS:
+        return ImageExtractor(options)
     is_code = media_type.startswith("text/x-")
     return EXTRACTORS.get(media_type) or (_ANY_CODE if is_code else None)
 
