@@ -14,7 +14,7 @@ from gawah.chunk import Audit, Chunking
 from gawah.config import Settings
 from gawah.errors import ConfigurationError, NotFoundError, StoreError
 from gawah.extract.registry import extractor_for
-from gawah.extract.sandbox import Limits, Sandbox
+from gawah.extract.sandbox import Limits, Options, Sandbox
 from gawah.gate import (
     CalibratedGate,
     CalibrationStamp,
@@ -92,7 +92,7 @@ class Application:
 
     @cached_property
     def sandbox(self) -> Sandbox:
-        return self._resources.enter_context(Sandbox(limits_of(self.settings)))
+        return self._resources.enter_context(Sandbox(limits_of(self.settings), options_of(self.settings)))
 
     @cached_property
     def retriever(self) -> Retriever:
@@ -280,7 +280,7 @@ def extract_file(settings: Settings, file: Path) -> Document:
     if found is None:
         raise NotFoundError(f"no such file: {str(file)!r}; check the path")
     source, data = read_source(found, settings.collection, file.name, settings.max_file_mb * _MEGABYTE)
-    with Sandbox(limits_of(settings)) as sandbox:
+    with Sandbox(limits_of(settings), options_of(settings)) as sandbox:
         return sandbox.extract(source, data)
 
 
@@ -301,4 +301,12 @@ def limits_of(settings: Settings) -> Limits:
         memory_bytes=settings.extract_memory_mb * _MEBIBYTE,
         cpu_s=settings.extract_cpu_s,
         wall_s=settings.extract_wall_s,
+    )
+
+
+def options_of(settings: Settings) -> Options:
+    return Options(
+        speech_model="" if settings.speech_model is None else str(settings.speech_model.absolute()),
+        speech_minutes=settings.speech_minutes,
+        ocr_languages=settings.ocr_languages,
     )

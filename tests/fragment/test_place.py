@@ -92,6 +92,15 @@ def test_times_slides_and_image_boxes_are_joined():
     assert locate(boxes, text, Span(0, 9)) == ImageBox(10, 0, 50, 30)
 
 
+def test_pages_of_an_image_are_not_joined_and_the_least_sure_part_counts():
+    boxes = [place(0, 2, ImageBox(10, 10, 20, 20, 1, 0.6)), place(3, 5, ImageBox(50, 0, 10, 10, 2))]
+    assert locate(boxes, "ab cd", Span(0, 5)) == ImageBox(10, 10, 20, 20, 1, 0.6)
+    times = [place(0, 2, TimeRange(1, 2)), place(3, 5, TimeRange(2, 3, 0.4))]
+    assert locate(times, "ab cd", Span(0, 5)) == TimeRange(1, 3, 0.4)
+    pages = [place(0, 2, PageBoxes(1, 1, confidence=0.5)), place(3, 5, PageBoxes(2, 2))]
+    assert locate(pages, "ab cd", Span(0, 5)) == PageBoxes(1, 2, confidence=0.5)
+
+
 def test_ranges_of_one_sheet_are_joined_by_column_order():
     places = [place(0, 2, SheetRange("S", "Z2")), place(3, 5, SheetRange("S", "AA10:AB11"))]
     assert locate(places, "x" * 9, Span(0, 9)) == SheetRange("S", "Z2:AB11")

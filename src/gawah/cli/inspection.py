@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=PATH)
 @click.option("--removed", "shows_removed", is_flag=True, help="What was taken out of the text, and why.")
 @common_options
 @click.pass_context
@@ -37,12 +37,14 @@ def inspect(
     print_columns(_report(document))
     if shows_removed:
         for item in document.removed:
-            click.echo(f"\n{item.reason}")
-            click.echo(indented(item.text))
+            say()
+            say(item.reason)
+            say_text(indented(item.text))
         return
     for kind, where, fragment, text in _placed_blocks(document):
-        click.echo(f"\n{where}  {fragment}  {kind}")
-        click.echo(indented(text))
+        say()
+        say(f"{where}  {fragment}  {kind}")
+        say_text(indented(text))
 
 
 def _report(document: Document) -> list[tuple[str, str]]:

@@ -114,7 +114,8 @@ def _join_pages(touched: Sequence[Place], span: Span) -> Locator:
                 boxes.append(box)
             last_toward = toward
     first = min(pages, key=lambda page: page.first_page)
-    return PageBoxes(first.first_page, max(page.last_page for page in pages), first.page_label, tuple(boxes))
+    last, confidence = max(page.last_page for page in pages), min(page.confidence for page in pages)
+    return PageBoxes(first.first_page, last, first.page_label, tuple(boxes), confidence)
 
 
 def _narrowed(box: Box, place: Place, span: Span) -> Box:
@@ -155,7 +156,8 @@ def _around(a: Box, b: Box) -> Box:
 
 
 def _join_times(times: Sequence[TimeRange], _: Span) -> Locator:
-    return TimeRange(min(time.start_s for time in times), max(time.end_s for time in times))
+    start, end = min(time.start_s for time in times), max(time.end_s for time in times)
+    return TimeRange(start, end, min(time.confidence for time in times))
 
 
 def _join_slides(slides: Sequence[Slide], _: Span) -> Locator:
@@ -163,9 +165,13 @@ def _join_slides(slides: Sequence[Slide], _: Span) -> Locator:
 
 
 def _join_boxes(boxes: Sequence[ImageBox], _: Span) -> Locator:
+    """The smallest box around those of the first page; what follows on the next page is found from there."""
+    confidence = min(box.confidence for box in boxes)
+    page = min(box.page for box in boxes)
+    boxes = [box for box in boxes if box.page == page]
     x, y = min(box.x for box in boxes), min(box.y for box in boxes)
     right, bottom = max(box.x + box.width for box in boxes), max(box.y + box.height for box in boxes)
-    return ImageBox(x, y, right - x, bottom - y)
+    return ImageBox(x, y, right - x, bottom - y, page, confidence)
 
 
 def _join_parts(parts: Sequence[MailPart], span: Span) -> Locator | None:
