@@ -137,6 +137,21 @@ def test_the_quality_counts_pages_columns_and_tables():
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "operators",
+    [
+        "BT /F1 0 Tf 60 600 Td (none) Tj ET", "BT /F1 -12 Tf 60 600 Td (minus) Tj ET", "BT /F1 9999999999 Tf 0 0 Td (huge) Tj ET",
+        "BT /F1 10 Tf 0 0 0 0 60 600 Tm (flat) Tj ET", "BT /F1 10 Tf 99999999999999999999999999999999999999999 0 0 1 9 9 Tm (far) Tj ET",
+        "BT /F1 10 Tf 0 Tz 60 600 Td (thin) Tj ET", "BT /F1 10 Tf 3000 Tc 60 600 Td (spaced) Tj ET",
+        "BT /F1 10 Tf 1 0 0 -1 60 600 Tm (mirrored) Tj ET", "BT /F1 10 Tf -1 0 0 1 300 600 Tm (backwards) Tj ET",
+        "q " * 500 + "BT /F1 10 Tf 60 600 Td (deep) Tj ET", "BT /F9 10 Tf 60 600 Td (no font) Tj ET", "BT (",
+    ],
+)  # fmt: skip
+def test_odd_sizes_and_matrices_hurt_nobody(operators):
+    document = read(pdf([Page().lines(60, 700, wrapped(PROSE, 400)).draw(operators)]))
+    assert document.text.startswith("The harbour master wrote down")
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(1, 60))
 def test_a_file_with_bytes_changed_is_read_soundly_or_fails_with_a_code(draw, n_changes):
