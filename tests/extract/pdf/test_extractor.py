@@ -86,12 +86,19 @@ def test_a_scanned_page_among_others_is_counted_and_said():
     document = read(scanned([Page().lines(60, 700, wrapped(PROSE, 400)), Page().draw(image), Page().draw(image)]))
     assert document.quality["pages_unread"] == 2
     assert document.quality["pages_read"] == 1
-    assert document.warnings == ("2 pages (2, 3) are images without text; unread without OCR",)
+    assert document.warnings == ("2 pages (2, 3) are images with hardly any text; unread without OCR",)
 
 
 def test_a_scan_whose_text_is_blanks_has_its_own_code():
     error = failure(scanned([Page().text(60, 700, "  ").draw("q 612 0 0 792 0 0 cm /I1 Do Q")]))
     assert error.reason_code == "no_text"
+
+
+def test_the_few_words_over_a_picture_of_the_whole_page_are_kept():
+    data = scanned([Page().draw("q 612 0 0 792 0 0 cm /I1 Do Q").text(60, 700, "Annual Report")])
+    document = read(data)
+    assert document.text == "Annual Report"
+    assert (document.quality["pages_read"], document.quality["pages_unread"]) == (0, 1)
 
 
 def test_a_small_picture_beside_a_few_words_is_no_scan():
