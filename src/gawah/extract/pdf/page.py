@@ -155,16 +155,18 @@ class PdfPage:
         raw = self.raw
         matrix = raw.FS_MATRIX()
         raw.FPDFText_GetMatrix(self.text, index, matrix)
-        own_size = raw.FPDFText_GetFontSize(self.text, index)
-        scale = math.hypot(matrix.c, matrix.d) or 1.0
+        size = raw.FPDFText_GetFontSize(self.text, index) * (math.hypot(matrix.c, matrix.d) or 1.0)
         angle = math.degrees(math.atan2(matrix.b, matrix.a))
+        if not (math.isfinite(size) and math.isfinite(angle)):
+            size, angle = 0.0, 0.0
+        size = abs(size)
         if not address:
-            return Style(own_size * scale, is_bold=False, angle=angle, is_visible=True)
+            return Style(size, is_bold=False, angle=angle, is_visible=True)
         item = ctypes.cast(address, raw.FPDF_PAGEOBJECT)
         mode = raw.FPDFTextObj_GetTextRenderMode(item)
         font = raw.FPDFTextObj_GetFont(item)
         bold = mode == 2 or (bool(font) and self._is_bold(font))
-        style = Style(own_size * scale, is_bold=bold, angle=angle, is_visible=mode != _INVISIBLE)
+        style = Style(size, is_bold=bold, angle=angle, is_visible=mode != _INVISIBLE)
         self._styles[address] = style
         return style
 

@@ -56,7 +56,8 @@ def read_pages(pdf: Pdf, read_by_eye: ReadByEye | None) -> Reading:
         if seen is not None:
             page, kind = seen, "text"
         reading.kinds[index + 1] = kind
-        if kind != "text":
+        reading.n_read += page.n_read
+        if kind == "garbled":
             _leave_out(reading, page)
         else:
             _take(reading, page)
@@ -66,18 +67,17 @@ def read_pages(pdf: Pdf, read_by_eye: ReadByEye | None) -> Reading:
 def _leave_out(reading: Reading, page: PageText) -> None:
     """A page that is not to be indexed; what it says is written down as removed."""
     text = " ".join(run.text for run in page.runs)
-    reading.n_read += page.n_read
-    if page.n_read:
-        reading.dropped["garbled text" if reading.kinds[page.number] == "garbled" else "text on an image"] += (
-            page.n_read
-        )
-    if text:
-        reading.removed.append(Removal("garbled text", text, PageBoxes(page.number, page.number)))
+    reading.dropped["garbled text"] += page.n_read
+    reading.removed.append(Removal("garbled text", text, PageBoxes(page.number, page.number)))
 
 
 def _take(reading: Reading, page: PageText) -> None:
-    reading.pages.append(page)
-    reading.n_read += page.n_read
+    """The words of a page, if it has any that are to be read; its books in any case."""
+    if page.runs:
+        reading.pages.append(page)
+    else:
+        reading.dropped += page.dropped
+        reading.added += page.added
     for reason, words in (("text at an angle", page.aslant), ("outside of the page", page.outside)):
         if words:
             reading.removed.append(Removal(reason, " ".join(words), PageBoxes(page.number, page.number)))
@@ -122,7 +122,7 @@ def warnings_of(reading: Reading, *, is_mended: bool) -> tuple[str, ...]:
         by_kind.setdefault(kind, []).append(number)
     for numbers, reason in (
         (reading.broken, "cannot be read; they are left out"),
-        (by_kind.get("image_only", []), "are images without text; unread without OCR"),
+        (by_kind.get("image_only", []), "are images with hardly any text; unread without OCR"),
         (by_kind.get("garbled", []), "are in fonts that do not say which letters they draw; unread without OCR"),
         (_with_invisible_text(reading.pages), "have invisible text, as OCR puts under a scan; it was taken as it is"),
     ):
@@ -145,7 +145,7 @@ def quality_of(reading: Reading, n_tables: int) -> dict[str, int]:
     unread = len(reading.broken) + len(reading.wanting_ocr())
     return {
         "pages": len(reading.broken) + len(reading.kinds),
-        "pages_read": len(reading.pages),
+        "pages_read": sum(kind == "text" for kind in reading.kinds.values()),
         "pages_unread": unread,
         "pages_invisible_text": len(_with_invisible_text(reading.pages)),
         "columns": reading.most_columns,

@@ -15,6 +15,7 @@ from gawah.extract.pdf.page import PageChars, PdfPage, Style
 from gawah.extract.pdf.runs import BACKWARDS, NEW_WORD, OFF_LINE, PageText, Run, append, append_blank, gap_between
 
 _WORD = re.compile(f"[^{BLANKS}]+")
+_BLANKS = re.compile(f"[{BLANKS}]+")
 _MARKED = re.compile(
     "[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0e4e\u1ab0-\u1aff]"
 )
@@ -60,7 +61,7 @@ def _words(page: PdfPage, chars: PageChars, result: PageText) -> list[_Word]:
     spans = [match.span() for match in _WORD.finditer(units)]
     starts = [start for start, _ in spans]
     styles = page.styles(starts)
-    between = [index for index, unit in enumerate(units) if _WORD.match(unit) is None]
+    between = [index for blanks in _BLANKS.finditer(units) for index in range(*blanks.span())]
     real = [index for index, made in zip(between, page.generated(between), strict=True) if not made]
     result.n_letters = sum(end - start for start, end in spans)
     result.n_read = result.n_letters + len(real)
@@ -180,12 +181,17 @@ class _Builder:
             result.outside.append(run.text)
             result.dropped["outside of the page"] += len(run.text)
             return False
-        step = max(1.0, run.size * 0.12)
-        column, row = int(run.x0 / step), int(run.y0 / step)
-        if any((run.text, column + dx, row + dy) in self.printed for dx in (-1, 0, 1) for dy in (-1, 0, 1)):
-            result.dropped["printed twice"] += len(run.text)
+        # Cells twice as large as the shift that counts: what stands so near has one of its four neighbours in common.
+        step = max(2.0, run.size * 0.24)
+        column, row = round(run.x0 / step), round(run.y0 / step)
+        aside = column + (1 if run.x0 > column * step else -1)
+        above = row + (1 if run.y0 > row * step else -1)
+        seen, text = self.printed, run.text
+        key = (text, column, row)
+        if key in seen or (text, aside, row) in seen or (text, column, above) in seen or (text, aside, above) in seen:
+            result.dropped["printed twice"] += len(text)
             return False
-        self.printed.add((run.text, column, row))
+        seen.add(key)
         return True
 
     def _put(self, run: Run | None, n_blanks: int, *, is_spaced: bool) -> None:

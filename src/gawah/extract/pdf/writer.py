@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, pairwise
-from operator import add
+from itertools import accumulate, pairwise, repeat
+from operator import add, sub
 from typing import Literal
 
 from gawah.extract.pdf.frame import to_page
@@ -114,10 +114,9 @@ class Writer:
     def _write_run(self, run: Run, n_chars: int) -> None:
         label = self.labels.get(run.page, "")
         for first, past, toward in _stretches(run, n_chars):
-            edges = _edges(run, first, past, is_back=toward != _FORWARDS[run.turn])
-            low, high = min(edges[0], edges[-1]), max(edges[0], edges[-1])
+            low, high, tenths = _along(run, first, past, is_back=toward != _FORWARDS[run.turn])
             box = Box(run.page, *(round(side, 2) for side in to_page(run.turn, low, run.y0, high, run.y1)))
-            advance = Advance(toward, _tenths(run, first, past, edges))
+            advance = Advance(toward, tenths)
             span = Span(self.length + first, self.length + past)
             self.places.append(Place(span, PageBoxes(run.page, run.page, label, (box,)), advance))
         self._put(run.text[:n_chars])
@@ -153,27 +152,24 @@ def _goes_on(run: Run, index: int, *, is_back: bool) -> bool:
     return run.lefts[index] >= run.lefts[index - 1] - _OVERLAP * run.size
 
 
-def _glyph_starts(run: Run, first: int, past: int) -> list[int]:
-    """The indexes of the characters that do not share the glyph of the one before."""
-    lefts, rights = run.lefts, run.rights
-    later = (i for i in range(first + 1, past) if lefts[i] != lefts[i - 1] or rights[i] != rights[i - 1])
-    return [first, *later]
+def _along(run: Run, first: int, past: int, *, is_back: bool) -> tuple[float, float, tuple[int, ...]]:
+    """Where a stretch begins and ends along its line, and the width of each character's glyph in tenths of a point.
 
-
-def _edges(run: Run, first: int, past: int, *, is_back: bool) -> list[float]:
-    """Where the glyphs part, half-way between two, in the direction they go in; never turning back."""
-    starts = _glyph_starts(run, first, past)
-    near = [-run.rights[i] if is_back else run.lefts[i] for i in starts]
-    far = [-run.lefts[i] if is_back else run.rights[i] for i in starts]
+    Glyphs part half-way between the ink of two; a character that shares the glyph before has -1.
+    """
+    near, far = run.lefts[first:past].tolist(), run.rights[first:past].tolist()
+    if is_back:
+        near, far = [-edge for edge in far], [-edge for edge in near]
+    is_shared = [a == b for a, b in pairwise(zip(near, far, strict=True))]
+    if True in is_shared:
+        starts = [0, *(index for index, shared in enumerate(is_shared, start=1) if not shared)]
+        near, far = [near[index] for index in starts], [far[index] for index in starts]
     between = [total / 2 for total in map(add, far[:-1], near[1:])]
-    edges = accumulate([near[0], *between, max(far[-1], near[0])], max)
-    return [-edge for edge in edges] if is_back else list(edges)
-
-
-def _tenths(run: Run, first: int, past: int, edges: list[float]) -> tuple[int, ...]:
-    """The width of each character's glyph in tenths of a point, -1 for one that shares the glyph before."""
-    marks = [round(abs(edge - edges[0]) * 10) for edge in edges]
-    tenths = [-1] * (past - first)
-    for start, width in zip(_glyph_starts(run, first, past), (b - a for a, b in pairwise(marks)), strict=True):
-        tenths[start - first] = width
-    return tuple(tenths)
+    edges = list(accumulate([near[0], *between, max(far[-1], near[0])], max))
+    marks = [round(edge * 10) for edge in map(sub, edges, repeat(edges[0]))]
+    widths = list(map(sub, marks[1:], marks[:-1]))
+    if True in is_shared:
+        in_order = iter(widths[1:])
+        widths = [widths[0], *(-1 if shared else next(in_order) for shared in is_shared)]
+    ends = (-edges[-1], -edges[0]) if is_back else (edges[0], edges[-1])
+    return (*ends, tuple(widths))
