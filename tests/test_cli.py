@@ -37,6 +37,9 @@ def gawah(tmp_path, cache):
     return run
 
 
+REFERENCE = ("--set", "gate=reference")
+
+
 def one_line(done):
     lines = [line for line in done.stderr.splitlines() if line]
     assert len(lines) == 1, done.stderr
@@ -68,6 +71,25 @@ def test_the_main_job_from_a_folder_to_a_verified_answer(gawah, folder):
     assert {check["status"] for check in checks["checks"]} == {"ok"}
     shown = json.loads(gawah("show", body["answer_id"], "--json").stdout)
     assert shown == body
+    assert [body["answer"][mark["from"] : mark["to"]] for mark in body["marks"]] == ["[1]"] * len(body["marks"])
+
+
+def test_a_sources_own_brackets_are_told_from_markers_in_print_and_by_place_in_json(gawah, folder, tmp_path):
+    gawah("ingest", folder({"rules.md": "# Rules\n\nThe lamp burns green oil, see [2] of the harbour rules.\n"}))
+    question = "What oil does the lamp burn?"
+    printed = gawah("ask", question).stdout
+    assert "see ⟦2⟧ of the harbour rules. [1]" in printed
+    assert "│ The lamp burns green oil, see [2] of the harbour rules." in printed  # a quote is the source's own words
+    body = json.loads(gawah("ask", question, "--json").stdout)
+    assert "see [2] of the harbour rules. [1]" in body["answer"]
+    assert [(m["marker"], body["answer"][m["from"] : m["to"]]) for m in body["marks"]] == [(1, "[1]")]
+    del body["marks"]  # as outcomes were recorded before
+    connection = sqlite3.connect(tmp_path / "store" / "catalog.sqlite")
+    with connection:
+        connection.execute("UPDATE answers SET body = ? WHERE id = ?", (json.dumps(body), body["answer_id"]))
+    connection.close()
+    assert "see [2] of the harbour rules. [1]" in gawah("show", body["answer_id"]).stdout
+    assert json.loads(gawah("show", body["answer_id"], "--json").stdout) == body
 
 
 def test_a_refusal_is_exit_code_3_and_names_its_numbers(filled):
@@ -75,9 +97,10 @@ def test_a_refusal_is_exit_code_3_and_names_its_numbers(filled):
     assert body["status"] == "refused"
     assert body["answer"] is None
     assert body["citations"] == []
-    assert body["refusal"]["threshold"] > 0
-    assert body["refusal"]["nearest"][0]["cosine_distance"] > body["refusal"]["threshold"]
+    assert body["gate"]["score"] <= body["refusal"]["threshold"]
     assert "NO ANSWER" in filled("ask", "What is the capital of Mongolia?", code=3).stdout
+    by_distance = json.loads(filled("ask", "What is the capital of Mongolia?", "--json", *REFERENCE, code=3).stdout)
+    assert by_distance["refusal"]["nearest"][0]["cosine_distance"] > by_distance["refusal"]["threshold"] > 0
 
 
 @pytest.mark.parametrize("system", ["dense", "bm25", "rrf", "rerank"])
@@ -104,8 +127,14 @@ def test_ls_status_doctor_and_show_agree(filled):
 
 def test_a_folder_with_a_bad_file_is_partial_and_retry_says_the_same(gawah, folder):
     root = folder({**FILES, "bad.bin": bytes(range(256)) * 8})
-    assert "unsupported_type" in gawah("ingest", root, code=4).stderr
-    assert "unsupported_type" in gawah("ingest", root, code=4).stderr
+    first = gawah("ingest", root, code=4)
+    assert "failed  bad.bin: unsupported_type" in first.stderr
+    assert "unchanged" not in first.stderr
+    again = gawah("ingest", root, code=4)
+    assert "unchanged failure  bad.bin: unsupported_type" in again.stderr
+    assert "2 unchanged, 1 failed (1 unchanged failure)" in again.stdout
+    assert json.loads(gawah("ingest", root, "--json", code=4).stdout)["unchanged_failures"] == ["bad.bin"]
+    assert gawah("ingest", root, "--exclude", "*.bin").stderr == ""
     gawah("retry", code=1)
     assert "bad.bin" in gawah("ls").stdout
     gawah("rm", "bad.bin")
@@ -288,7 +317,7 @@ def test_calibrate_fits_a_gate_that_ask_then_uses_and_explains(gawah, folder, tm
     for name, lines in (("queries.jsonl", rows), ("unanswerable.jsonl", refused)):
         (tmp_path / "set" / name).write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     out = tmp_path / "gate.json"
-    said = gawah("calibrate", tmp_path / "set", "--out", out)
+    said = gawah("calibrate", tmp_path / "set", "--max-bluff", "0.07", "--out", out)
     assert "cannot show a bound of 7.0%" in said.stdout
     assert "under 20 must-refuse questions" in said.stdout
     body = json.loads(out.read_text(encoding="utf-8"))
@@ -303,7 +332,9 @@ def test_calibrate_fits_a_gate_that_ask_then_uses_and_explains(gawah, folder, tm
     gawah("ask", "What is the capital of Mongolia?", *use, code=3)
     other = gawah("ask", asked[0][0], *use, "--set", "rerank=none", code=5)
     assert "reranker" in one_line(other)
-    unused = gawah("ask", asked[0][0], "--set", f"calibration={out}", code=5)
+    balanced = json.loads(gawah("calibrate", tmp_path / "set", "--json").stdout)["vectors"]
+    assert (balanced["max_bluff"], balanced["n_bluffs"], balanced["n_give_ups"]) == (None, 0, 0)
+    unused = gawah("ask", asked[0][0], *REFERENCE, "--set", f"calibration={out}", code=5)
     assert "set gate to calibrated" in one_line(unused)
     fallen_back = gawah("ask", asked[0][0], "--set", "gate=calibrated", "--set", "rerank=none")
     assert "no calibration holds for this reranker" in fallen_back.stderr

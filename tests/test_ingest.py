@@ -124,6 +124,7 @@ def test_a_new_version_that_fails_leaves_the_old_one_searchable_and_says_so(make
 
 
 def test_same_bytes_under_two_names_are_two_documents_and_one_embedding(make_app, folder):
+    """Case 19."""
     embedder = CountingEmbedder()
     app = make_app(embedder=embedder)
     text = "# Rope\n\nThe rope is 14 mm thick.\n"
@@ -170,6 +171,7 @@ def test_a_folder_that_moved_is_the_same_documents(make_app, folder, tmp_path):
 
 
 def test_names_and_kinds_of_all_sorts_have_their_own_state(make_app, folder):
+    """Case 16."""
     app = make_app()
     root = folder(
         {
@@ -199,6 +201,7 @@ def test_lengths_that_change_with_case_do_not_shift_a_span(make_app, folder):
 
 
 def test_han_text_without_blanks_is_cut_by_the_models_own_count(make_app, folder):
+    """Case 13."""
     app = make_app()
     (record,) = ingest(app, folder({"han.txt": "知识就是力量" * 1400}))
     assert record.counters.n_chunks > 10
@@ -219,6 +222,7 @@ def test_an_interrupted_run_is_taken_up_where_it_stopped(make_app, folder):
 
 
 def test_killed_in_the_second_of_five_files_it_finishes_them_all_without_a_duplicate(make_app, folder, tmp_path):
+    """Case 21."""
     root = folder({f"{n}.txt": f"Document {n} speaks of topic {n}." for n in range(5)})
     code = (
         "import sys, os, signal, pathlib\n"
@@ -243,6 +247,7 @@ def test_killed_in_the_second_of_five_files_it_finishes_them_all_without_a_dupli
 
 
 def test_another_model_is_refused_whatever_its_dimension(make_app, folder):
+    """Case 18."""
     root = folder(FILES)
     ingest(make_app(), root)
     other = make_app(embedder=FakeEmbedder("fake/other"))
@@ -266,7 +271,7 @@ def test_a_document_of_an_older_pipeline_is_stale_searchable_and_done_again(make
     app = make_app()
     root = folder(FILES)
     ingest(app, root)
-    monkeypatch.setattr("gawah.ingest.PIPELINE", "canonical/99 analyzer/1")
+    monkeypatch.setattr("gawah.ingest.PIPELINE", "canonical/99 analyzer/2")
     assert all(app.stale(record) == ("pipeline",) for record in app.documents())
     assert app.search("fee").passages
     assert {item.why for item in app.plan(root).work} == {"stale"}
@@ -288,6 +293,7 @@ def test_too_large_and_vanishing_files_have_their_codes(make_app, folder):
 
 
 def test_a_canary_is_in_no_file_of_the_store_after_a_purge(make_app, folder):
+    """Case 20."""
     app = make_app()
     root = folder({"secret.md": "# S\n\nThe word is ZX-CANARY-91 and no other.\n", **FILES})
     ingest(app, root)
@@ -318,6 +324,28 @@ def test_segments_do_not_change_what_is_found(make_app, folder):
     assert fingerprint(app) == print_before
     assert [p.chunk.id for p in app.search("rivers topic 7").passages] == [p.chunk.id for p in before]
     assert all(check.holds for check in app.examine())
+
+
+def test_the_doctor_finds_a_flipped_bit_in_a_segment_and_repairs_it_from_the_catalog(make_app, folder):
+    from gawah.upkeep import tidy
+
+    app = make_app()
+    ingest(app, folder({f"{n}.txt": f"Document {n} speaks of topic {n} and of rivers." for n in range(20)}))
+    tidy(app.catalog, app.index, everything=True)
+    sound = fingerprint(app)
+    (vectors,) = app.settings.store.glob("segments/*/vectors.npy")
+    data = bytearray(vectors.read_bytes())
+    data[-2] ^= 1
+    vectors.write_bytes(data)
+    again = make_app()
+    (found,) = [check for check in again.examine() if not check.holds]
+    assert found.name == "segments"
+    assert "gawah doctor --repair" in found.detail
+    assert len(again.repair()) == 1
+    for each in (again, make_app()):
+        assert all(check.holds for check in each.examine())
+        assert fingerprint(each) == sound
+    assert again.repair() == []
 
 
 def test_a_file_is_one_document_however_its_folder_is_spelled(make_app, folder, tmp_path):

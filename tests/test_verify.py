@@ -1,5 +1,7 @@
 """A recorded quote against its source as it is now: ok, moved, changed or missing."""
 
+import sqlite3
+
 import pytest
 
 from gawah.types import Answer
@@ -88,3 +90,17 @@ def test_an_answer_emptied_by_a_purge_has_nothing_to_check_and_the_chain_holds(c
     assert app.purge(app.documents()).n_answers == 1
     assert app.verify() == []
     assert app.broken_links() == []
+
+
+def test_a_log_that_was_cut_off_is_found_by_verify_and_doctor(cited):
+    app, _, _ = cited
+    assert app.log_fault() == ""
+    with sqlite3.connect(app.catalog.path) as connection:
+        connection.execute("DELETE FROM answer_documents")
+        connection.execute("DELETE FROM answers")
+    connection.close()
+    assert app.broken_links() == []
+    assert "1 are missing" in app.log_fault()
+    (check,) = [check for check in app.examine() if check.name == "answer log"]
+    assert not check.holds
+    assert "missing" in check.detail

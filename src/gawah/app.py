@@ -12,9 +12,9 @@ from typing import Self
 from gawah.ask import Assistant, ask
 from gawah.chunk import Audit, Chunking
 from gawah.config import Settings
-from gawah.errors import ConfigurationError, NotFoundError
+from gawah.errors import ConfigurationError, NotFoundError, StoreError
 from gawah.extract.registry import extractor_for
-from gawah.extract.sandbox import Limits, Sandbox
+from gawah.extract.sandbox import Limits, Options, Sandbox
 from gawah.gate import (
     CalibratedGate,
     CalibrationStamp,
@@ -32,12 +32,12 @@ from gawah.ports import Embedder, Generator
 from gawah.rerank import LateInteraction
 from gawah.retrieve import Retrieved, Retriever, retrieve
 from gawah.sources import found_file, read_source
-from gawah.store.answers import broken_links
+from gawah.store.answers import broken_links, fault_at_end
 from gawah.store.catalog import SqliteCatalog
 from gawah.store.lock import writer_lock
 from gawah.text import analyze, identifier_terms
 from gawah.types import Chunk, Document, DocumentRecord, Filter, Outcome
-from gawah.upkeep import Check, Removed, examine, finish_purge, purge, remove, tidy
+from gawah.upkeep import Check, Removed, examine, finish_purge, purge, remove, repair, tidy
 from gawah.verify import CitationCheck, SourceReader, verify_answer
 
 _MEGABYTE = 1_000_000
@@ -92,7 +92,7 @@ class Application:
 
     @cached_property
     def sandbox(self) -> Sandbox:
-        return self._resources.enter_context(Sandbox(limits_of(self.settings)))
+        return self._resources.enter_context(Sandbox(limits_of(self.settings), options_of(self.settings)))
 
     @cached_property
     def retriever(self) -> Retriever:
@@ -181,6 +181,12 @@ class Application:
             return retrieve(self.retriever, snapshot, question, system=system, cutoff=cutoff, only=only)
 
     def ask(self, question: str, *, only: Filter | None = None) -> Outcome:
+        """An answer or a refusal, recorded. Raises StoreError when the store may not be written: every outcome is recorded."""
+        if self.catalog.read_only:
+            raise StoreError(
+                f"the store {self.settings.store} cannot be written, and every answer is recorded in it; get write permission or "
+                "copy the folder and name it with --store (`gawah search` records nothing and works as it is)"
+            )
         return ask(self.assistant, question, only=only)
 
     def verify(self, answer_ids: Sequence[str] = ()) -> list[CitationCheck]:
@@ -193,6 +199,11 @@ class Application:
         """Ids of recorded outcomes that were altered, or whose predecessor was."""
         return broken_links(self.catalog.load_answers())
 
+    def log_fault(self) -> str:
+        """What is wrong with the end of the log: that its newest outcomes are gone; empty when it is whole."""
+        head = self.catalog.log_head()
+        return fault_at_end(head, self.catalog.load_answers())
+
     def documents(self, only: Filter | None = None) -> list[DocumentRecord]:
         with self.catalog.snapshot() as snapshot:
             return snapshot.documents(only)
@@ -203,6 +214,11 @@ class Application:
 
     def stale(self, record: DocumentRecord) -> tuple[str, ...]:
         return stale_parts(self.intake, record)
+
+    def repair(self) -> list[str]:
+        """Builds damaged segments of the index again from the catalog; returns their names."""
+        with writer_lock(self.settings.store):
+            return repair(self.catalog, self.index)
 
     def examine(self) -> Iterator[Check]:
         return examine(self.catalog, self.index, self.embedder)
@@ -264,7 +280,7 @@ def extract_file(settings: Settings, file: Path) -> Document:
     if found is None:
         raise NotFoundError(f"no such file: {str(file)!r}; check the path")
     source, data = read_source(found, settings.collection, file.name, settings.max_file_mb * _MEGABYTE)
-    with Sandbox(limits_of(settings)) as sandbox:
+    with Sandbox(limits_of(settings), options_of(settings)) as sandbox:
         return sandbox.extract(source, data)
 
 
@@ -285,4 +301,12 @@ def limits_of(settings: Settings) -> Limits:
         memory_bytes=settings.extract_memory_mb * _MEBIBYTE,
         cpu_s=settings.extract_cpu_s,
         wall_s=settings.extract_wall_s,
+    )
+
+
+def options_of(settings: Settings) -> Options:
+    return Options(
+        speech_model="" if settings.speech_model is None else str(settings.speech_model.absolute()),
+        speech_minutes=settings.speech_minutes,
+        ocr_languages=settings.ocr_languages,
     )

@@ -1,4 +1,4 @@
-"""A question to an answer with citations, or to a refusal. Every outcome is recorded.
+"""A question to an answer with citations, or to a refusal. Every outcome of `ask` is recorded.
 
 One snapshot of the catalog serves retrieval, gate and quotes; the generator runs after it, and only if the gate lets it.
 """
@@ -52,14 +52,17 @@ def ask(assistant: Assistant, question: str, *, only: Filter | None = None) -> O
 
     Raises GeneratorError or UnreachableError when the generator fails, and what `retrieve` raises.
     """
+    return _recorded(assistant, answer(assistant, question, only=only))
+
+
+def answer(assistant: Assistant, question: str, *, only: Filter | None = None) -> Outcome:
+    """What `ask` does, but for the recording: the catalog is only read. Threads may share an assistant."""
     with assistant.catalog.snapshot() as snapshot:
         retrieved, decision = judge(assistant.retriever, assistant.gate, snapshot, question, only=only)
         contexts = {p.chunk.id: snapshot.context(p.chunk.id, CONTEXT_CHARS) for p in decision.admitted}
     if decision.refuse_reason is not None:
-        outcome: Outcome = _refusal(assistant, question, retrieved, decision)
-    else:
-        outcome = _answer(assistant, question, retrieved, decision, contexts)
-    return _recorded(assistant, outcome)
+        return _refusal(assistant, question, retrieved, decision)
+    return _answer(assistant, question, retrieved, decision, contexts)
 
 
 def _refusal(assistant: Assistant, question: str, retrieved: Retrieved, decision: GateDecision) -> Refusal:
@@ -117,6 +120,7 @@ def _answer(
             n_prompt_chars=len(prompt.system) + len(prompt.user),
         ),
         flags=flags,
+        marks=resolved.marks,
     )
 
 

@@ -15,7 +15,7 @@ from gawah.gate import Calibration, CalibrationStamp, differences, packaged_cali
 from gawah.ports import Embedder
 
 
-def calibrate_sets(settings: Settings, folders: Sequence[Path], *, max_bluff: float) -> Calibration:
+def calibrate_sets(settings: Settings, folders: Sequence[Path], *, max_bluff: float | None) -> Calibration:
     """A calibration for the settings' model, chunker and reranker, from sets with unanswerable questions.
 
     Without enough questions that the encoder cannot read, the model by words stays the shipped one where that holds.

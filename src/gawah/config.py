@@ -19,6 +19,8 @@ ENV_PREFIX = "GAWAH_"
 CONFIG_ENV = "GAWAH_CONFIG"  # the file itself is named by --config or this, so it is no setting
 DEBUG_ENV = "GAWAH_DEBUG"  # asks the command line for the whole story of an unforeseen error
 
+_PATHS = ("store", "cache", "calibration")  # an empty one would silently mean the current folder
+
 Count = Annotated[int, Field(ge=1)]
 
 
@@ -52,10 +54,14 @@ class Settings(BaseModel):
     extract_cpu_s: Count = Field(60, description="processor time of one extraction, in seconds")
     extract_wall_s: Count = Field(120, description="wall time of one extraction, in seconds")
 
+    ocr_languages: str = Field("eng+hin+urd", min_length=2, description="tesseract's languages, the most frequent first")
+    speech_model: Path | None = Field(None, description="folder of a Whisper model for CTranslate2; default: the package")
+    speech_minutes: Count = Field(180, description="longer recordings fail with `too_long`")
+
     candidates: Count = Field(100, description="hits each retrieval leg hands to fusion")
     rerank: Literal["late", "none"] = Field("late", description="reranker over the fused shortlist")
     rerank_depth: Count = Field(50, description="how many fused candidates are reranked")
-    gate: Literal["calibrated", "reference"] = Field("reference", description="who decides whether to answer")
+    gate: Literal["calibrated", "reference"] = Field("calibrated", description="who decides whether to answer")
     calibration: Path | None = Field(None, description="file that `calibrate` wrote; default: the one that ships")
     gate_threshold: float = Field(0.675, ge=0, le=2, description="reference gate: refuse without a passage this near")
     passages: int = Field(4, ge=1, le=20, description="at most so many passages go to the generator")
@@ -86,6 +92,8 @@ def load_settings(
         for key, value in found.items():
             if key not in Settings.model_fields:
                 raise ConfigurationError(f"{origin[key]}: there is no setting {key}{_suggestion(key)}")
+            if key in _PATHS and isinstance(value, str) and not value.strip():
+                raise ConfigurationError(f"{origin[key]}: {key} is empty; name a path, '.' for the current folder")
             values[key] = value
             origins[key] = origin[key]
     try:
@@ -114,7 +122,7 @@ def _from_file(file: Path | None, environment: Mapping[str, str]) -> tuple[dict[
 def _from_environment(environment: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
     found, origin = {}, {}
     for name, value in sorted(environment.items()):
-        if name.startswith(ENV_PREFIX) and name not in (CONFIG_ENV, DEBUG_ENV):
+        if value and name.startswith(ENV_PREFIX) and name not in (CONFIG_ENV, DEBUG_ENV):  # empty: as if not set
             key = name.removeprefix(ENV_PREFIX).lower()
             found[key], origin[key] = value, name
     return found, origin

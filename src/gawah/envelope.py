@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from gawah.types import Answer, Citation, Claim, DocumentRecord, GateDecision, Outcome, Passage, Refusal
+from gawah.types import Answer, Citation, Claim, DocumentRecord, GateDecision, Mark, Outcome, Passage, Refusal
 from gawah.wire import to_json
 
 ANSWER_SCHEMA = "gawah.answer/1"
@@ -14,7 +14,10 @@ _DISTANCE_DIGITS = 6  # float32 dot products carry about seven
 
 
 def outcome_json(outcome: Outcome) -> dict[str, Any]:
-    """An answer or a refusal: `{schema, answer_id, status, question, answer, citations, claims, refusal, gate, …}`."""
+    """An answer or a refusal: `{schema, answer_id, status, question, answer, citations, claims, marks, refusal, gate, …}`.
+
+    `marks` are the places of `answer` that are markers; outcomes recorded before they were kept have no such key.
+    """
     body: dict[str, Any] = {
         "schema": ANSWER_SCHEMA,
         "answer_id": outcome.id,
@@ -23,6 +26,7 @@ def outcome_json(outcome: Outcome) -> dict[str, Any]:
         "answer": None,
         "citations": [],
         "claims": [],
+        "marks": [],
         "unknown_markers": [],
         "flags": [],
         "refusal": None,
@@ -33,6 +37,7 @@ def outcome_json(outcome: Outcome) -> dict[str, Any]:
         body["answer"] = outcome.text
         body["citations"] = [citation_json(citation) for citation in outcome.citations]
         body["claims"] = [claim_json(claim) for claim in outcome.claims]
+        body["marks"] = [mark_json(mark) for mark in outcome.marks]
         body["unknown_markers"] = list(outcome.unknown_markers)
         body["flags"] = list(outcome.flags)
     else:
@@ -73,6 +78,10 @@ def citation_json(citation: Citation) -> dict[str, Any]:
 
 def claim_json(claim: Claim) -> dict[str, Any]:
     return {"from": claim.span.start, "to": claim.span.end, "markers": list(claim.markers), "status": claim.status}
+
+
+def mark_json(mark: Mark) -> dict[str, Any]:
+    return {"from": mark.span.start, "to": mark.span.end, "marker": mark.number}
 
 
 def decision_json(decision: GateDecision) -> dict[str, Any]:

@@ -15,7 +15,8 @@ GawahError
 ├── IndexLegError              one retrieval leg failed                         exit 1   503
 ├── ExtractionError            one document failed, with a code                 exit 1   422
 ├── GeneratorError             the generator failed                             exit 1   502
-│   └── UnreachableError       it cannot be reached, or not in time             exit 7   504
+│   └── UnreachableError       it cannot be reached                             exit 7   504
+│       └── DeadlineError      it can, but did not answer in time               exit 7   504
 └── VerificationError          a citation does not hold                         exit 6   409
 """
 
@@ -145,11 +146,17 @@ class GeneratorError(GawahError):
 
 
 class UnreachableError(GeneratorError):
-    """The generator's endpoint cannot be reached, or not in time."""
+    """The generator's endpoint cannot be reached."""
 
     exit_code = 7
     http_status = 504
     code = "unreachable"
+
+
+class DeadlineError(UnreachableError):
+    """The generator did not answer in time."""
+
+    code = "deadline"
 
 
 class VerificationError(GawahError):

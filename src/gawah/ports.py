@@ -26,6 +26,7 @@ from gawah.types import (
     Filter,
     IndexedChunk,
     Job,
+    LogHead,
     ModelStamp,
     Passage,
     Prompt,
@@ -334,6 +335,10 @@ class Catalog(Protocol):
     def load_answer(self, answer_id: str) -> AnswerRecord: ...
 
     def load_answers(self) -> list[AnswerRecord]: ...
+
+    def log_head(self) -> LogHead | None:
+        """Where the log ended when it was last written to."""
+        ...
 
     def redact_answers(self, document_ids: Iterable[str] | None = None) -> int:
         """Empties every outcome that carries words of these documents, or of any that was removed; returns how many."""

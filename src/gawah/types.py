@@ -76,20 +76,25 @@ class CsvCells:
 
 @dataclass(frozen=True, slots=True)
 class PageBoxes:
-    """Pages of a PDF (1-based), the printed label of the first, and the boxes of the lines."""
+    """Pages of a PDF (1-based), the printed label of the first, and the boxes of the lines.
+
+    confidence: from 0 to under 1 where words were recognised by a machine that was not sure of them; 1 elsewhere.
+    """
 
     first_page: int
     last_page: int
     page_label: str = ""
     boxes: tuple[Box, ...] = ()
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class TimeRange:
-    """Seconds of a recording."""
+    """Seconds of a recording; confidence as in PageBoxes."""
 
     start_s: float
     end_s: float
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +115,17 @@ class Slide:
 
 @dataclass(frozen=True, slots=True)
 class ImageBox:
-    """A region of an image in percent of its width and height (Media Fragments `xywh=percent:`)."""
+    """A region of an image in percent of its width and height (Media Fragments `xywh=percent:`).
+
+    page: of an image with several, from 1; confidence as in PageBoxes.
+    """
 
     x: float
     y: float
     width: float
     height: float
+    page: int = 1
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,19 +185,35 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class Advance:
+    """How the characters of a place follow each other along its box: their widths in tenths of a point, end to end.
+
+    A width of -1 is of a character that shares the glyph of the one before it, as the letters of a ligature do.
+    """
+
+    toward: Literal["right", "left", "up", "down"]
+    tenths: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
-    """Which part of the original a range of the canonical text came from."""
+    """Which part of the original a range of the canonical text came from.
+
+    `advance`, on a place with one box, has a width for every character of the span: it narrows the box to any of them.
+    """
 
     span: Span
     locator: Locator
+    advance: Advance | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """Text left out of the canonical text on purpose: why, and the words themselves."""
+    """Text left out of the canonical text on purpose: why, the words themselves, and where they stand if that is known."""
 
     reason: str
     text: str
+    locator: Locator | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +236,7 @@ class Document:
 
     `places` are sorted by start; an empty `places` means that the canonical text is the file's own text.
     `extractor` is "name/version". `language` is a BCP 47 tag, "und-Deva" and the like when only the script is known.
+    `quality` counts what a reader of the document should know: pages read and unread, tables, columns.
     """
 
     id: str
@@ -223,6 +250,7 @@ class Document:
     conservation: Conservation
     warnings: tuple[str, ...] = ()
     removed: tuple[Removal, ...] = ()
+    quality: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,6 +402,14 @@ class DraftPart:
 
 
 @dataclass(frozen=True, slots=True)
+class Mark:
+    """A marker in an answer's text: the place of its `[n]`, and n. Every other bracket there is a word of a source."""
+
+    span: Span
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """A sentence of an answer with its markers; `span` counts in the answer's text."""
 
@@ -425,7 +461,10 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer with its citations. `unknown_markers` were written by the generator, stand for nothing and were removed."""
+    """An answer with its citations. `unknown_markers` were written by the generator, stand for nothing and were removed.
+
+    `marks` are all places of `text` that are markers: a "[2]" that was copied from a source is not among them.
+    """
 
     id: str
     question: str
@@ -436,6 +475,7 @@ class Answer:
     decision: GateDecision
     provenance: Provenance
     flags: tuple[str, ...] = ()
+    marks: tuple[Mark, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -538,6 +578,14 @@ class AnswerRecord:
     body: Mapping[str, object] | None
     body_sha256: str
     previous_sha256: str
+    chain_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class LogHead:
+    """Where the log of outcomes ends: how many there are, and the chain's hash at the last. What is cut off shows."""
+
+    n_answers: int
     chain_sha256: str
 
 

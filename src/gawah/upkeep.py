@@ -11,7 +11,7 @@ import numpy as np
 from gawah.errors import GawahError
 from gawah.fingerprint import sha256_text
 from gawah.ports import Catalog, Embedder, IndexFeed, IndexView, SegmentRecord, Snapshot
-from gawah.store.answers import broken_links
+from gawah.store.answers import broken_links, fault_at_end
 from gawah.types import DocumentRecord, DocumentState
 
 UNIT_NORM_TOLERANCE = 1e-5
@@ -29,6 +29,8 @@ class MaintainedIndex(Protocol):
     def compact(self, feed: IndexFeed) -> SegmentRecord | None: ...
 
     def check(self, feed: IndexFeed) -> tuple[str, ...]: ...
+
+    def repair(self, feed: IndexFeed) -> list[tuple[SegmentRecord, SegmentRecord | None]]: ...
 
     def remove_unregistered(self, registered: Sequence[str]) -> tuple[str, ...]: ...
 
@@ -53,6 +55,20 @@ def tidy(catalog: Catalog, index: MaintainedIndex, *, everything: bool = False) 
         catalog.replace_segments(replaced, new, applied_mark=mark or None)
     with catalog.snapshot() as snapshot:
         index.remove_unregistered([segment.name for segment in snapshot.segments()])
+
+
+def repair(catalog: Catalog, index: MaintainedIndex) -> list[str]:
+    """Builds damaged segments again from the catalog; returns their names. Call it under the writer's lock.
+
+    Segments hold nothing that the catalog does not: nothing can be lost by this, and nothing else is changed.
+    """
+    with catalog.snapshot() as snapshot:
+        repaired = index.repair(snapshot)
+    for old, new in repaired:
+        catalog.replace_segments([old.name], new)
+    with catalog.snapshot() as snapshot:
+        index.remove_unregistered([segment.name for segment in snapshot.segments()])
+    return [old.name for old, _ in repaired]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +136,11 @@ def _check_files(catalog: Catalog) -> Check:
 
 
 def _check_log(catalog: Catalog) -> Check:
+    head = catalog.log_head()
     records = catalog.load_answers()
-    broken = broken_links(records)
-    return Check("answer log", not broken, f"altered at {broken[0]}" if broken else f"{len(records)} outcomes, chain holds")
+    faults = [f"altered at {answer_id}" for answer_id in broken_links(records)[:1]]
+    faults += [fault] if (fault := fault_at_end(head, records)) else []
+    return Check("answer log", not faults, "; ".join(faults) or f"{len(records)} outcomes, chain holds")
 
 
 def _check_model(snapshot: Snapshot, embedder: Embedder) -> Check:
@@ -179,7 +197,8 @@ def _check_vectors(snapshot: Snapshot) -> Iterator[Check]:
 def _check_index(snapshot: Snapshot, index: MaintainedIndex) -> Iterator[Check]:
     segments = snapshot.segments()
     problems = index.check(snapshot)
-    yield Check("segments", not problems, f"{len(segments)} segments" if not problems else "; ".join(problems))
+    advice = "; `gawah doctor --repair` builds them again from the catalog"
+    yield Check("segments", not problems, f"{len(segments)} segments" if not problems else "; ".join(problems) + advice)
     try:
         view = index.view(snapshot)
     except GawahError as error:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 
 import pytest
+from tests.eval.made import EXAMPLES
 
 from gawah.config import load_settings
-from gawah.evaluate import Workshop
+from gawah.eval import load_collection
+from gawah.evaluate import Workshop, evaluate, workshop
 from gawah.testing.embedder import FakeEmbedder
 
 CORPUS = {
@@ -55,3 +58,17 @@ def make_shop(tmp_path):
         return Workshop(settings, tmp_path / "work", embedder or FakeEmbedder())
 
     return make
+
+
+@pytest.fixture(scope="session")
+def examples_run(tmp_path_factory):
+    """`examples_run(gate)`: the example set, measured with the packaged model; the index is built once for all tests."""
+    folder = tmp_path_factory.mktemp("examples")
+
+    @cache
+    def by(gate):
+        options = {"store": folder / "store", "cache": folder / "cache", "gate": gate}
+        shop = workshop(load_settings(environment={}, options=options).settings)
+        return evaluate(shop, load_collection(EXAMPLES), cite=False)
+
+    return by

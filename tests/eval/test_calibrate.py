@@ -46,6 +46,25 @@ def test_worked_values():
     assert (few.n_bluffs, few.bound_holds) == (0, False), "0 of 30 promises 9.5 %"
 
 
+@given(scores, scores)
+def test_without_a_target_no_threshold_has_a_lower_sum_of_both_rates(answerable, unanswerable):
+    found = choose_threshold(answerable, unanswerable)
+
+    def cost(threshold):
+        bluffs = sum(score > threshold for score in unanswerable) / len(unanswerable)
+        return bluffs + sum(score <= threshold for score in answerable) / len(answerable)
+
+    every = [-99.0, *answerable, *unanswerable]
+    assert cost(found.value) == pytest.approx(min(map(cost, every)))
+    assert found.n_bluffs == sum(score > found.value for score in unanswerable)
+    assert found.n_give_ups == sum(score <= found.value for score in answerable)
+
+
+def test_a_worked_balance():
+    found = choose_threshold([0.2, 0.6, 0.7, 0.8], [0.1, 0.3, 0.5, 0.65])
+    assert (found.value, found.n_give_ups, found.n_bluffs) == (pytest.approx(0.55), 1, 1)
+
+
 @pytest.mark.parametrize("target", [0, 1, -0.1, 1.5])
 def test_a_target_that_is_no_rate_is_a_usage_error(target):
     with pytest.raises(UsageError, match="between 0 and 1"):
@@ -55,6 +74,11 @@ def test_a_target_that_is_no_rate_is_a_usage_error(target):
 def test_no_question_that_must_be_refused_is_a_usage_error():
     with pytest.raises(UsageError, match="must be refused"):
         choose_threshold([1.0], [], max_bluff=0.1)
+
+
+def test_no_question_with_an_answer_is_a_usage_error():
+    with pytest.raises(UsageError, match="with an answer"):
+        choose_threshold([], [1.0])
 
 
 def question(number, answerable, readable=True):

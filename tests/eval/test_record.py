@@ -10,7 +10,7 @@ from tests.eval.conftest import QUERIES
 
 from gawah.errors import UsageError
 from gawah.eval import CollectionError, load_collection, read_run
-from gawah.eval.record import lines_of, metrics_of, read_baseline, write_files
+from gawah.eval.record import lines_of, metrics_of, read_baseline, read_times, times_of, write_files
 from gawah.evaluate import evaluate
 
 COUNT = {"k", "n", "low", "high"}
@@ -39,6 +39,8 @@ def test_metrics_have_the_documented_form(run):
     assert set(metrics["gate"]["give_ups"]) == COUNT | {"own", "ticket"}
     assert set(metrics["gate"]["bluffs"]) == COUNT | {"at_most", "near", "far"}
     assert metrics["gate"]["bluffs"]["k"] == 2
+    assert set(metrics["gate"]["bluffs_withheld"]) == COUNT | {"at_most"}
+    assert metrics["gate"]["bluffs_withheld"]["n"] == 2
     assert set(metrics["citation"]) == {"quote_exact", "page_right"}
     assert set(metrics["citation"]["quote_exact"]) == {"k", "n"}
     assert metrics["tokens"]["embedded"] > metrics["tokens"]["context"] > 0
@@ -72,6 +74,36 @@ def test_an_empty_index_has_infinite_distances_which_are_written_as_null(run):
     line = next(lines_of(replace(run, asked=(far, *run.asked[1:]))))
     assert line["gate"]["score"] is None
     assert line["gate"]["signals"] == {"best": None}
+
+
+def test_a_line_holds_what_was_judged_and_what_was_returned(run):
+    fee, _, guest, _ = lines_of(run)
+    assert fee["gate"]["threshold"] == 2.0
+    assert [holds for _, holds in fee["gate"]["passages"]].count(True) == 1
+    assert fee["gate"]["score"] == min(distance for distance, _ in fee["gate"]["passages"])
+    first = fee["returned"][0]
+    assert (first["document"], first["place"], first["holds"], first["admitted"]) == ("fees.md", "line 3", True, True)
+    assert first["text"].endswith("The membership fee is 40 EUR a month, paid on the first Monday.")
+    assert (guest["withheld"], guest["gate"]["right"]) == (None, False)
+
+
+def test_without_its_answer_a_question_is_judged_by_what_is_left(run):
+    for line in lines_of(run):
+        if line["withheld"]:
+            assert not any(holds for _, holds in line["withheld"]["passages"])
+            held = [pair for pair in line["gate"]["passages"] if not pair[1]]
+            assert line["withheld"]["passages"] == held
+
+
+def test_times_are_kept_by_question_and_stage(run, tmp_path):
+    write_files(run, tmp_path)
+    assert read_times(tmp_path) == {
+        stage: tuple(one.times_ms[stage] for one in run.asked if stage in one.times_ms) for stage in times_of(run)
+    }
+    for text in ("{", "[]", "{}", '{"times_ms": {"q": 1}}', '{"times_ms": {"q": {"embed": -1}}}', '{"times_ms": {"q": {"e": NaN}}}'):
+        (tmp_path / "times.json").write_text(text)
+        with pytest.raises(CollectionError, match=r"times\.json"):
+            read_times(tmp_path)
 
 
 def test_what_is_written_is_read_again(run, tmp_path):

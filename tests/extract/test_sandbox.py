@@ -87,7 +87,7 @@ def test_the_document_is_the_one_that_this_process_would_make(sandbox, name, dat
 def test_the_extractors_own_error_comes_through(sandbox):
     error = failure(sandbox, "a.md", b"  ")
     assert (error.reason_code, str(error)) == ("empty", "there is no text in it")
-    assert failure(sandbox, "a.pdf", b"%PDF-1.4\n1 0 obj\n").reason_code == "unsupported_type"
+    assert failure(sandbox, "a.db", b"SQLite format 3\x00").reason_code == "unsupported_type"
 
 
 @pytest.mark.parametrize(

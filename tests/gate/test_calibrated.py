@@ -20,7 +20,7 @@ from gawah.gate import (
     refusal_code,
 )
 
-STAMP = CalibrationStamp("a" * 64, "sign1-fp16/1", "canonical/1 analyzer/1", "blocks-E/1", "late-interaction")
+STAMP = CalibrationStamp("a" * 64, "sign1-fp16/1", "canonical/1 analyzer/2", "blocks-E/1", "late-interaction")
 
 
 def fitted(model, threshold):
@@ -103,7 +103,7 @@ def test_the_models_that_ship_are_monotone_and_count_what_they_say():
     for one in (shipped.vectors, shipped.words):
         assert all(feature.coefficient * DIRECTIONS[feature.name] >= 0 for feature in one.model.features)
         assert any(feature.coefficient for feature in one.model.features)
-        assert one.n_bluffs <= one.n_unanswerable * one.max_bluff
+        assert one.max_bluff is None
     assert shipped.vectors.fitted_on == ("etcd", "rustbook")
     assert shipped.words.fitted_on == ("hi", "ur")
     assert {feature.name for feature in shipped.words.model.features} <= {"coverage", "coverage_best", "bm25_share"}

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gawah.errors import ConfigurationError, GeneratorError, UnreachableError
+from gawah.errors import ConfigurationError, DeadlineError, GeneratorError, UnreachableError
 from gawah.generate import OpenAIGenerator
-from gawah.generate.openai import Clock, Limits
+from gawah.generate.endpoint import Clock, Limits
 from gawah.generate.sse import read_completion
 from gawah.testing.generator import (
     ChatServer,
@@ -187,16 +187,22 @@ def test_a_name_that_does_not_resolve_is_unreachable():
         list(OpenAIGenerator("http://no-such-host.invalid/v1", "tiny", limits=Limits(connect_s=5)).generate(PROMPT))
 
 
-def test_silence_before_and_within_the_answer_is_unreachable():
-    assert "in time" in error(UnreachableError, Reply(hang=True), limits=QUICK)
+def test_silence_before_and_within_the_answer_is_not_in_time():
+    assert "in time" in error(DeadlineError, Reply(hang=True), limits=QUICK)
     cut_short = Reply(stream_reply("The fee", done=False, reason=None).pieces, hang=True)
-    assert "in time" in error(UnreachableError, cut_short, limits=QUICK)
+    assert "in time" in error(DeadlineError, cut_short, limits=QUICK)
 
 
-def test_silence_of_a_server_that_accepts_and_says_nothing_is_unreachable():
+def test_a_silence_longer_than_the_deadline_is_not_waited_out():
+    """The longest silence that is allowed is an hour: what ends the wait is the deadline."""
+    patient = Limits(connect_s=3600, read_s=3600)
+    assert "in time" in error(DeadlineError, Reply(hang=True), limits=patient, deadline_s=0.1)
+
+
+def test_silence_of_a_server_that_accepts_and_says_nothing_is_not_in_time():
     with socket.create_server(("127.0.0.1", 0)) as mute:
         url = f"http://127.0.0.1:{mute.getsockname()[1]}/v1"
-        with pytest.raises(UnreachableError, match="in time"):
+        with pytest.raises(DeadlineError, match="in time"):
             list(OpenAIGenerator(url, "tiny", limits=QUICK).generate(PROMPT))
 
 
@@ -206,7 +212,7 @@ def test_an_answer_that_trickles_beyond_the_deadline_is_given_up():
         parts = OpenAIGenerator(server.url, "tiny", clock=watch.clock, deadline_s=30).generate(PROMPT)
         assert next(parts).text == "word "
         watch.time_s += 31
-        with pytest.raises(UnreachableError, match="too long") as raised:
+        with pytest.raises(DeadlineError, match="too long") as raised:
             list(parts)
     assert raised.value.exit_code == 7
 

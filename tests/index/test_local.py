@@ -336,6 +336,48 @@ def test_a_flipped_bit_is_found_by_the_check_and_not_carried_into_a_compacted_se
     assert_right(reopened, catalog)
 
 
+@pytest.mark.parametrize("harm", [Path.unlink, _cut_short, _replaced], ids=["missing", "cut short", "zeroed"])
+@pytest.mark.parametrize("name", ["manifest.json", "vectors.npy", "posting_rows.npy", "token_scales.npy"])
+def test_a_repair_builds_the_damaged_segments_and_no_other_again(harm, name: str, tmp_path: Path) -> None:
+    index, catalog = filled(tmp_path)
+    catalog.delete(1)
+    sound = index.view(catalog.feed()).fingerprint()
+    before = {record.name for record in catalog.records}
+    damaged = catalog.records[0]
+    harm(tmp_path / "segments" / damaged.name / name)
+    repaired = index.repair(catalog.feed())
+    assert [old for old, _ in repaired] == [damaged]
+    for old, new in repaired:
+        catalog.records = [record for record in catalog.records if record != old]
+        catalog.records = sorted([*catalog.records, *([new] if new else [])], key=lambda record: record.first_seq)
+        catalog.epoch += 1
+    assert index.check(catalog.feed()) == ()
+    assert before - {damaged.name} <= {record.name for record in catalog.records}
+    for each in (index, LocalIndex(tmp_path, analyze_plain)):
+        assert each.view(catalog.feed()).fingerprint() == sound
+        assert each.view(catalog.feed()).degraded == ()
+        assert_right(each, catalog)
+    assert index.repair(catalog.feed()) == []
+
+
+def test_an_older_snapshot_of_a_damaged_segment_still_has_what_was_deleted_since(tmp_path: Path) -> None:
+    _, catalog = filled(tmp_path, 8)
+    older = catalog.feed()
+    catalog.delete(catalog.rows[0].document_no)
+    for record in catalog.records:
+        (tmp_path / "segments" / record.name / "chunk_ids.npy").unlink()
+    index = LocalIndex(tmp_path, analyze_plain)
+    assert index.view(catalog.feed()).n_chunks < index.view(older).n_chunks == len(list(older.rows(0)))
+    assert_right(index, catalog)
+
+
+def test_a_repair_of_a_segment_of_which_nothing_lives_drops_it(tmp_path: Path) -> None:
+    index, catalog = filled(tmp_path, 8)
+    catalog.delete(0)
+    shutil.rmtree(tmp_path / "segments" / catalog.records[0].name)
+    assert index.repair(catalog.feed()) == [(catalog.records[0], None)]
+
+
 def test_a_segment_of_another_analyzer_is_not_used(tmp_path: Path) -> None:
     _, catalog = filled(tmp_path)
 

@@ -14,7 +14,7 @@ from gawah.errors import (
     StoreCorruptError,
     StoreError,
 )
-from gawah.store.answers import broken_links
+from gawah.store.answers import broken_links, fault_at_end
 from gawah.store.catalog import SqliteCatalog
 from gawah.store.lock import writer_lock
 from gawah.testing.catalog import CatalogContract, add
@@ -109,6 +109,68 @@ def test_an_altered_answer_breaks_the_chain_where_it_was_altered(catalog):
     assert broken_links([*records[:1], replace(records[1], body={"n": 7}), *records[2:]]) == ["a1"]
     assert broken_links([records[0], *records[2:]]) == ["a2"]
     assert broken_links(records[1:]) == ["a1"]
+
+
+def test_a_log_whose_newest_rows_were_lost_shows_it(catalog):
+    """The chain alone holds then: nothing points at what came after."""
+    for number in range(5):
+        catalog.append_answer(f"a{number}", "answered", {"n": number}, ["d1"])
+    assert fault_at_end(catalog.log_head(), catalog.load_answers()) == ""
+    catalog.redact_answers(["d1"])
+    assert fault_at_end(catalog.log_head(), catalog.load_answers()) == ""
+    with sqlite3.connect(catalog.path) as connection:
+        connection.execute("DELETE FROM answer_documents")
+        connection.execute("DELETE FROM answers WHERE id IN ('a3', 'a4')")
+    connection.close()
+    assert broken_links(catalog.load_answers()) == []
+    assert "2 are missing" in fault_at_end(catalog.log_head(), catalog.load_answers())
+    catalog.append_answer("a5", "answered", {"n": 5}, [])
+    catalog.append_answer("a6", "answered", {"n": 6}, [])
+    head = catalog.log_head()
+    assert head.n_answers == 7  # later outcomes do not cover up the loss
+    assert "2 are missing" in fault_at_end(head, catalog.load_answers())
+
+
+def test_a_log_that_was_written_anew_is_not_the_one_that_was_recorded(catalog, tmp_path):
+    for number in range(3):
+        catalog.append_answer(f"a{number}", "answered", {"n": number}, [])
+    other = SqliteCatalog(tmp_path / "other", create=True)
+    for number in range(4):
+        other.append_answer(f"b{number}", "answered", {"n": number}, [])
+    assert "outcome 3 is not" in fault_at_end(catalog.log_head(), other.load_answers())
+    other.close()
+
+
+def test_a_store_of_before_the_head_was_kept_has_no_fault_and_counts_all_from_then_on(catalog):
+    for number in range(3):
+        catalog.append_answer(f"a{number}", "answered", {"n": number}, [])
+    with sqlite3.connect(catalog.path) as connection:
+        connection.execute("DELETE FROM meta WHERE key = 'log_head'")
+    connection.close()
+    assert catalog.log_head() is None
+    assert fault_at_end(None, catalog.load_answers()) == ""
+    catalog.append_answer("a3", "answered", {"n": 3}, [])
+    assert catalog.log_head().n_answers == 4
+
+
+def test_what_is_acknowledged_waits_for_the_disk_and_notes_on_the_way_do_not(catalog):
+    """A power cut may take back how far a job was, never a document that was said to be ready, nor an answer."""
+    statements = []
+    catalog._connection().set_trace_callback(statements.append)
+    add(catalog, "a.txt", "One.\n")
+    catalog.append_answer("a0", "answered", {"n": 0}, [])
+    catalog.delete_documents([1])
+    catalog._connection().set_trace_callback(None)
+    level, waiting = "FULL", {}
+    for statement in statements:
+        if statement.startswith("PRAGMA synchronous = "):
+            level = statement.removeprefix("PRAGMA synchronous = ")
+        waiting[statement[:34]] = level
+    for acknowledged in ("UPDATE documents SET state = 'ready", "INSERT INTO answers ", "DELETE FROM documents "):
+        (found,) = {at for start, at in waiting.items() if start.startswith(acknowledged[:34].rstrip())}
+        assert found == "FULL", acknowledged
+    assert {at for start, at in waiting.items() if start.startswith("UPDATE jobs SET owner")} == {"NORMAL"}
+    assert level == "FULL"
 
 
 def test_a_second_writer_is_told_who_writes(tmp_path):

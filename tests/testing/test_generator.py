@@ -45,7 +45,11 @@ def test_a_made_source_is_a_span_of_its_document():
 
 
 def test_the_server_answers_in_order_and_remembers_what_it_was_asked():
-    with ChatServer(completion_reply("one"), stream_reply("two")) as server, httpx.Client(trust_env=False) as client:
+    once = httpx.Limits(max_keepalive_connections=0)  # the server closes after each reply, and does not say so
+    with (
+        ChatServer(completion_reply("one"), stream_reply("two")) as server,
+        httpx.Client(trust_env=False, limits=once) as client,
+    ):
         first = client.post(f"{server.url}/chat/completions", json={"n": 1})
         second = client.post(f"{server.url}/chat/completions", json={"n": 2})
     assert first.json()["choices"][0]["message"]["content"] == "one"

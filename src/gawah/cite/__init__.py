@@ -1,8 +1,9 @@
 """Drafts to citations: the generator writes numbers only, the server says what they stand for."""
 
 from gawah.cite.claims import without_marks
+from gawah.cite.literal import literals_shown
 from gawah.cite.marks import Mark
 from gawah.cite.resolve import Resolved, conclude, resolve, slices
 from gawah.cite.stream import MarkerStream
 
-__all__ = ["Mark", "MarkerStream", "Resolved", "conclude", "resolve", "slices", "without_marks"]
+__all__ = ["Mark", "MarkerStream", "Resolved", "conclude", "literals_shown", "resolve", "slices", "without_marks"]

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
-from gawah.types import Span
+from gawah.types import Mark
 
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A marker in a resolved text: the place of its `[n]`, and n."""
-
-    span: Span
-    number: int
+__all__ = ["Beside", "Gap", "Mark"]
 
 
 class Gap(Enum):

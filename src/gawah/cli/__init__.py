@@ -1,8 +1,19 @@
 """The command line: parse, call, print. Data goes to stdout, progress and errors to stderr.
 
-Exit codes: 0 ok, 1 failure, 2 usage, 3 refused, 4 partial, 5 configuration, 6 verification failed, 7 unreachable.
+Exit codes: 0 ok, 1 failure, 2 usage, 3 refused, 4 partial, 5 configuration, 6 verification failed, 7 unreachable;
+130 interrupted, 141 the reader of the output has left.
 """
 
-from gawah.cli.entry import main
+import sys
+
+from gawah.cli.interrupts import leave_at_once
 
 __all__ = ["main"]
+
+
+def main() -> None:
+    """Runs the command line and exits. The commands are loaded under a handler: an interrupt may come at any moment."""
+    leave_at_once()
+    from gawah.cli.entry import run
+
+    sys.exit(run())

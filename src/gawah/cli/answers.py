@@ -9,14 +9,15 @@ from typing import Any
 import click
 
 from gawah.cli.common import (
+    NAME,
     common_options,
     counted,
     filter_options,
     indented,
     make_filter,
     open_application,
-    print_json,
 )
+from gawah.cli.terminal import print_json, say, say_text
 
 FLAGS = {
     "no_citation": "nothing in this answer is backed by a source",
@@ -57,13 +58,13 @@ def search(
         print_json(hits_json(found.passages, found.system, question, found.degraded, found.notes))
         return
     for line in (*(f"degraded: {line}" for line in found.degraded), *(f"note: {line}" for line in found.notes)):
-        click.echo(line, err=True)
+        say(line, err=True)
     for passage in found.passages:
         section = f" > {passage.chunk.section}" if passage.chunk.section else ""
         span = passage.chunk.span
-        click.echo(f"{passage.hit.rank}. {passage.document_name}{section}  #char={span.start},{span.end}", nl=False)
-        click.echo(f"  score {passage.hit.score:.4f}  d={passage.cosine_distance:.3f}")
-        click.echo(indented(passage.chunk.content))
+        place = f"{passage.hit.rank}. {passage.document_name}{section}  #char={span.start},{span.end}"
+        say(f"{place}  score {passage.hit.score:.4f}  d={passage.cosine_distance:.3f}")
+        say_text(indented(passage.chunk.content))
 
 
 @click.command()
@@ -101,41 +102,50 @@ def ask(
 def _print_outcome(body: Mapping[str, Any]) -> None:
     provenance = body["provenance"]
     for line in (*(f"degraded: {x}" for x in provenance["degraded"]), *(f"note: {x}" for x in provenance["notes"])):
-        click.echo(line, err=True)
+        say(line, err=True)
     if body["status"] == "refused":
-        click.echo(f"NO ANSWER: {body['refusal']['message'].split('; nearest: ')[0]}")
+        say(f"NO ANSWER: {body['refusal']['message'].split('; nearest: ')[0]}")
         for passage in body["refusal"]["nearest"]:
             section = f" > {passage['section']}" if passage["section"] else ""
-            click.echo(f"  nearest  d={passage['cosine_distance']:.3f}  {passage['document']}{section}")
+            say(f"  nearest  d={passage['cosine_distance']:.3f}  {passage['document']}{section}")
     else:
-        click.echo(body["answer"])
-        click.echo()
+        say_text(_readable(body))
+        say()
         for citation in body["citations"]:
             places = dict.fromkeys((citation["document"], citation["label"], citation["locator"]))
-            click.echo(f"[{citation['marker']}] {' · '.join(places)} · d={citation['cosine_distance']:.3f}")
-            click.echo(f"    {citation['url']}")
-            click.echo(indented(citation["quote"], "    │ "))
+            say(f"[{citation['marker']}] {' · '.join(places)} · d={citation['cosine_distance']:.3f}")
+            say(f"    {citation['url']}")
+            say_text(indented(citation["quote"], "    │ "))
         for flag in body["flags"]:
-            click.echo(f"flag {flag}: {FLAGS[flag]}", err=True)
-    click.echo(f"answer {body['answer_id']}", err=True)
+            say(f"flag {flag}: {FLAGS[flag]}", err=True)
+    say(f"answer {body['answer_id']}", err=True)
+
+
+def _readable(body: Mapping[str, Any]) -> str:
+    """The answer with a source's own [2] as ⟦2⟧; as it was given where it was recorded without the places of its markers."""
+    from gawah.cite import literals_shown
+    from gawah.types import Span
+
+    text = str(body["answer"])
+    return literals_shown(text, [Span(m["from"], m["to"]) for m in body["marks"]]) if "marks" in body else text
 
 
 def _print_decision(gate: Mapping[str, Any]) -> None:
     """To stderr: the answer alone is data. A calibrated gate's score is the sum of what its signals add."""
     score = "none" if gate["score"] is None else f"{gate['score']:.3f}"
-    click.echo(f"gate {gate['gate']}: score {score}, threshold {gate['threshold']:.3f}", err=True)
+    say(f"gate {gate['gate']}: score {score}, threshold {gate['threshold']:.3f}", err=True)
     for name, value in gate["signals"].items():
         if name.startswith("+"):
             continue
         added = gate["signals"].get(f"+{name}")
         shown = "none" if value is None else f"{value:.3f}"
-        click.echo(f"  {name:20} {shown:>8}" + (f"  adds {added:+.3f}" if added is not None else ""), err=True)
+        say(f"  {name:20} {shown:>8}" + (f"  adds {added:+.3f}" if added is not None else ""), err=True)
     if "+intercept" in gate["signals"]:
-        click.echo(f"  {'intercept':20} {'':8}  adds {gate['signals']['+intercept']:+.3f}", err=True)
+        say(f"  {'intercept':20} {'':8}  adds {gate['signals']['+intercept']:+.3f}", err=True)
 
 
 @click.command()
-@click.argument("what")
+@click.argument("what", type=NAME)
 @click.option("--chunks", is_flag=True, help="The document's chunks instead of its text.")
 @common_options
 @click.pass_context
@@ -176,10 +186,10 @@ def show(
         )
     elif chunks:
         for piece in pieces:
-            click.echo(f"#char={piece.span.start},{piece.span.end}  {piece.section}")
-            click.echo(indented(piece.content))
+            say(f"#char={piece.span.start},{piece.span.end}  {piece.section}")
+            say_text(indented(piece.content))
     else:
-        click.echo(document.text, nl=not document.text.endswith("\n"))
+        say_text(document.text)
 
 
 def _show_answer(record: Any, *, as_json: bool) -> None:
@@ -190,12 +200,12 @@ def _show_answer(record: Any, *, as_json: bool) -> None:
     if as_json:
         print_json(record.body)
     else:
-        click.echo(f"question: {record.body['question']}", err=True)
+        say(f"question: {record.body['question']}", err=True)
         _print_outcome(record.body)
 
 
 @click.command()
-@click.argument("answer_ids", nargs=-1)
+@click.argument("answer_ids", type=NAME, nargs=-1)
 @common_options
 @click.pass_context
 def verify(
@@ -208,21 +218,24 @@ def verify(
     """Check every quote of the named answers, or of all, against its source as it is now (exit code 6 when one fails)."""
     with open_application(context, store, assignments) as app:
         checks = app.verify(answer_ids)
-        broken = app.broken_links()
+        broken, log_fault = app.broken_links(), app.log_fault()
         records = [app.catalog.load_answer(key) for key in answer_ids] or app.catalog.load_answers()
     n_answers, n_emptied = len(records), sum(record.body is None for record in records)
     failed = [check for check in checks if check.status != "ok"]
     if as_json:
         from gawah.wire import to_json
 
-        print_json({"answers": n_answers, "emptied": n_emptied, "checks": [to_json(check) for check in checks], "broken_chain": broken})
+        counts_of = {"answers": n_answers, "emptied": n_emptied, "checks": [to_json(check) for check in checks]}
+        print_json({**counts_of, "broken_chain": broken, "log_fault": log_fault})
     else:
         for check in checks:
             detail = f": {check.detail}" if check.detail else ""
-            click.echo(f"{check.status:8} {check.answer_id} [{check.marker}] {check.document}{detail}")
+            say(f"{check.status:8} {check.answer_id} [{check.marker}] {check.document}{detail}")
         for answer_id in broken:
-            click.echo(f"altered  {answer_id}: the log's chain of hashes does not hold here")
+            say(f"altered  {answer_id}: the log's chain of hashes does not hold here")
+        if log_fault:
+            say(f"cut off  {log_fault}")
         counts = [counted(n_answers, "answer"), counted(len(checks), "citation"), f"{len(failed)} not ok"]
         counts += [f"{n_emptied} emptied by a purge"] if n_emptied else []
-        click.echo(f"{', '.join(counts)}; chain {'broken' if broken else 'holds'}")
-    return VERIFICATION_FAILED if failed or broken else 0
+        say(f"{', '.join(counts)}; chain {'broken' if broken or log_fault else 'holds'}")
+    return VERIFICATION_FAILED if failed or broken or log_fault else 0

@@ -7,25 +7,26 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gawah.cli.common import common_options, load, print_json
+from gawah.cli.common import PATH, common_options, load
+from gawah.cli.terminal import print_json, say
 
 if TYPE_CHECKING:
     from gawah.gate import Fitted
 
 
 @click.command()
-@click.argument("sets", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SET...")
+@click.argument("sets", nargs=-1, required=True, type=PATH, metavar="SET...")
 @click.option(
-    "--max-bluff", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.07, show_default=True,
-    help="Share of must-refuse questions that may be answered, as an upper bound.",
+    "--max-bluff", type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Share of must-refuse questions that may be answered, as an upper bound (without: bluffs and give-ups cost alike).",
 )  # fmt: skip
-@click.option("--out", type=click.Path(path_type=Path), help="Write the calibration here, for the setting `calibration`.")
+@click.option("--out", type=PATH, help="Write the calibration here, for the setting `calibration`.")
 @common_options
 @click.pass_context
 def calibrate(
     context: click.Context,
     sets: tuple[Path, ...],
-    max_bluff: float,
+    max_bluff: float | None,
     out: Path | None,
     store: Path | None,
     assignments: tuple[str, ...],
@@ -52,23 +53,23 @@ def calibrate(
     for name, model in (("by vectors", calibration.vectors), ("by words", calibration.words)):
         _print_model(name, model)
     if out:
-        click.echo(f"written to {out}; use it with --set gate=calibrated --set calibration={out}", err=True)
+        say(f"written to {out}; use it with --set gate=calibrated --set calibration={out}", err=True)
 
 
 def _print_model(name: str, fitted: Fitted) -> None:
     from gawah.eval.calibrate import FEW
 
-    click.echo(f"{name}: refuse at a score of {fitted.threshold:.3f} or less (intercept {fitted.model.intercept:+.3f})")
+    say(f"{name}: refuse at a score of {fitted.threshold:.3f} or less (intercept {fitted.model.intercept:+.3f})")
     for feature in fitted.model.features:
-        click.echo(f"  {feature.coefficient:+.3f} × ({feature.name} − {feature.mean:.3f}) / {feature.scale:.3f}")
-    click.echo(
+        say(f"  {feature.coefficient:+.3f} × ({feature.name} − {feature.mean:.3f}) / {feature.scale:.3f}")
+    say(
         f"  on {', '.join(fitted.fitted_on)}: {fitted.n_give_ups} of {fitted.n_answerable} given up, "
         f"{fitted.n_bluffs} of {fitted.n_unanswerable} bluffed, so at most {fitted.bluff_bound:.1%} (95 % bound)"
     )
-    if not fitted.bound_holds:
-        click.echo(
+    if fitted.max_bluff is not None and not fitted.bound_holds:
+        say(
             f"  {fitted.n_unanswerable} must-refuse questions cannot show a bound of {fitted.max_bluff:.1%}: the threshold "
             "keeps the rate seen within it, no more"
         )
     if fitted.n_unanswerable < FEW:
-        click.echo(f"  under {FEW} must-refuse questions the threshold that ships is the better one: keep it")
+        say(f"  under {FEW} must-refuse questions the threshold that ships is the better one: keep it")

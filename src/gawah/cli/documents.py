@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gawah.cli.common import (
+    NAME,
+    PATH,
     common_options,
     counted,
     filter_options,
@@ -19,8 +21,8 @@ from gawah.cli.common import (
     make_filter,
     open_application,
     print_columns,
-    print_json,
 )
+from gawah.cli.terminal import print_json, say, visible_line
 
 if TYPE_CHECKING:
     from gawah.app import Application
@@ -31,9 +33,9 @@ PARTIAL = 4
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--collection", help="Collection to put the documents in.")
-@click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out files of such names, like '*.png'.")
+@click.argument("folder", type=PATH)
+@click.option("--collection", type=NAME, help="Collection to put the documents in.")
+@click.option("--exclude", type=NAME, multiple=True, metavar="PATTERN", help="Leave out files of such names, like '*.png'.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 @common_options
 @click.pass_context
@@ -50,8 +52,12 @@ def ingest(
     """Read a folder (or one file) into the store; unchanged files are skipped by their hash."""
     from gawah.errors import NotFoundError
 
-    if not folder.exists():
-        raise NotFoundError(f"no such file or folder: {str(folder)!r}; check the path")
+    try:
+        folder.stat()  # before a store is made
+    except FileNotFoundError as error:
+        raise NotFoundError(f"no such file or folder: {str(folder)!r}; check the path") from error
+    except OSError as error:
+        raise NotFoundError(f"{str(folder)!r} cannot be read: {error.strerror}; check the path") from error
     with contextlib.ExitStack() as stack:
         if dry_run:
             store = _store_to_look_at(context, store, assignments, stack)
@@ -81,13 +87,14 @@ def _shown(ended: Iterator[DocumentRecord], total: int, *, as_json: bool) -> Ite
         yield from ended
         return
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("ingest", total=total)
         for record in ended:
-            progress.update(task, advance=1, description=record.name[-40:])
+            progress.update(task, advance=1, description=escape(visible_line(record.name[-40:])))
             yield record
 
 
@@ -117,10 +124,10 @@ def _print_plan(plan: Plan, *, as_json: bool) -> None:
         return
     print_columns([(item.why, item.name) for item in plan.work])
     for item in plan.refused:
-        click.echo(f"refused  {item.name}: {item.reason}")
+        say(f"refused  {item.name}: {item.reason}")
     for record in plan.vanished:
-        click.echo(f"vanished  {record.name}")
-    click.echo(f"{len(plan.work)} to do, {len(plan.unchanged)} unchanged, {len(plan.failing)} failing as before")
+        say(f"vanished  {record.name}")
+    say(f"{len(plan.work)} to do, {len(plan.unchanged)} unchanged, {len(plan.failing)} failing as before")
 
 
 def _print_summary(app: Application, plan: Plan, ended: list[DocumentRecord], *, as_json: bool) -> None:
@@ -134,6 +141,7 @@ def _print_summary(app: Application, plan: Plan, ended: list[DocumentRecord], *,
                 "ready": [document_json(record, ()) for record in ready],
                 "failed": [document_json(record, ()) for record in failed],
                 "unchanged": [record.name for record in plan.unchanged],
+                "unchanged_failures": [record.name for record in plan.failing],
                 "vanished": [record.name for record in plan.vanished],
                 "refused": [{"document": r.name, "code": r.code, "reason": r.reason} for r in plan.refused],
                 "hidden": plan.n_hidden,
@@ -142,21 +150,31 @@ def _print_summary(app: Application, plan: Plan, ended: list[DocumentRecord], *,
             }
         )
         return
-    for record in failed:
-        assert record.failure is not None
-        again = " (will be tried again)" if record.failure.retryable else ""
-        click.echo(f"failed  {record.name}: {record.failure.code}: {record.failure.reason}{again}", err=True)
+    _print_failed(ended, plan.failing)
     for item in plan.refused:
-        click.echo(f"refused  {item.name}: {item.code}: {item.reason}", err=True)
+        say(f"refused  {item.name}: {item.code}: {item.reason}", err=True)
     for record in plan.vanished:
-        click.echo(f"vanished  {record.name}: its file is gone; `gawah rm --vanished` removes it", err=True)
+        say(f"vanished  {record.name}: its file is gone; `gawah rm --vanished` removes it", err=True)
     n_chunks = sum(record.counters.n_chunks for record in ready)
     parts = [f"{counted(len(ready), 'document')} ready ({counted(n_chunks, 'chunk')})", f"{len(plan.unchanged)} unchanged"]
-    parts += [f"{len(failed)} failed"] if failed else []
+    before = f" ({counted(len(plan.failing), 'unchanged failure')})" if plan.failing else ""
+    parts += [f"{len(failed)} failed{before}"] if failed else []
     parts += [f"{len(plan.refused)} refused"] if plan.refused else []
     parts += [f"{plan.n_hidden} hidden skipped"] if plan.n_hidden else []
     parts += [f"{plan.n_excluded} excluded"] if plan.n_excluded else []
-    click.echo(", ".join(parts))
+    say(", ".join(parts))
+
+
+def _print_failed(ended: Sequence[DocumentRecord], failing: Sequence[DocumentRecord]) -> None:
+    """What failed now; and what failed before and was not tried again, since neither file nor program has changed."""
+    for record in ended:
+        if record.failure:
+            again = " (will be tried again)" if record.failure.retryable else ""
+            say(f"failed  {record.name}: {record.failure.code}: {record.failure.reason}{again}", err=True)
+    for record in failing:
+        assert record.failure is not None
+        reason = f"{record.failure.code}: {record.failure.reason}"
+        say(f"unchanged failure  {record.name}: {reason} (not tried again; `gawah rm` or --exclude leaves it out)", err=True)
 
 
 @click.command()
@@ -237,11 +255,11 @@ def status(context: click.Context, store: Path | None, assignments: tuple[str, .
     for key, value in facts.items():
         shown = ", ".join(f"{n} {state}" for state, n in value.items()) if isinstance(value, dict) else value
         shown = ", ".join(shown) if isinstance(shown, list) else shown
-        click.echo(f"{key:15} {shown if shown not in ('', None) else '-'}")
+        say(f"{key:15} {shown if shown not in ('', None) else '-'}")
 
 
 @click.command()
-@click.argument("names", nargs=-1)
+@click.argument("names", type=NAME, nargs=-1)
 @click.option("--vanished", is_flag=True, help="Every document whose file is gone.")
 @click.option("--purge", is_flag=True, help="Leave no word of them in any file of the store, answers included.")
 @common_options
@@ -270,11 +288,11 @@ def rm(
         print_json({"removed": removed, "chunks": gone.n_chunks, "purged": purge, "emptied_answers": gone.n_answers})
     else:
         emptied = f", purged; {counted(gone.n_answers, 'recorded answer')} emptied" if purge else ""
-        click.echo(f"{counted(len(removed), 'document')} removed ({counted(gone.n_chunks, 'chunk')}){emptied}")
+        say(f"{counted(len(removed), 'document')} removed ({counted(gone.n_chunks, 'chunk')}){emptied}")
 
 
 @click.command()
-@click.argument("names", nargs=-1)
+@click.argument("names", type=NAME, nargs=-1)
 @common_options
 @click.pass_context
 def retry(
@@ -296,6 +314,6 @@ def retry(
     else:
         for record in failed:
             assert record.failure is not None
-            click.echo(f"failed  {record.name}: {record.failure.code}: {record.failure.reason}", err=True)
-        click.echo(f"{counted(len(ended) - len(failed), 'document')} ready, {len(failed)} failed")
+            say(f"failed  {record.name}: {record.failure.code}: {record.failure.reason}", err=True)
+        say(f"{counted(len(ended) - len(failed), 'document')} ready, {len(failed)} failed")
     return 0 if not failed else PARTIAL if len(ended) > len(failed) else 1

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gawah.cli.common import common_options, indented, load, open_application, print_columns, print_json
+from gawah.cli.common import NAME, PATH, common_options, indented, load, open_application, print_columns
+from gawah.cli.terminal import print_json, say, say_text
 
 if TYPE_CHECKING:
     from gawah.types import Chunk, Conservation, Document
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=PATH)
 @click.option("--removed", "shows_removed", is_flag=True, help="What was taken out of the text, and why.")
 @common_options
 @click.pass_context
@@ -36,12 +37,14 @@ def inspect(
     print_columns(_report(document))
     if shows_removed:
         for item in document.removed:
-            click.echo(f"\n{item.reason}")
-            click.echo(indented(item.text))
+            say()
+            say(item.reason)
+            say_text(indented(item.text))
         return
     for kind, where, fragment, text in _placed_blocks(document):
-        click.echo(f"\n{where}  {fragment}  {kind}")
-        click.echo(indented(text))
+        say()
+        say(f"{where}  {fragment}  {kind}")
+        say_text(indented(text))
 
 
 def _report(document: Document) -> list[tuple[str, str]]:
@@ -102,10 +105,10 @@ def _document_json(document: Document) -> dict[str, object]:
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=PATH)
 @click.option("--strategy", type=click.Choice(list("ABCDEF")), default="E", show_default=True)
 @click.option("--reference", is_flag=True, help="The reference algorithm instead of the block-aware one.")
-@click.option("--title", help="Title for the contextual header; default: the document's own.")
+@click.option("--title", type=NAME, help="Title for the contextual header; default: the document's own.")
 @click.option("--audit", "with_audit", is_flag=True, help="Sentence survival, header share, window: figures only.")
 @common_options
 @click.pass_context
@@ -133,8 +136,8 @@ def chunk(
         print_json([_chunk_json(piece) for piece in chunks])
     else:
         for piece in chunks:
-            click.echo(f"#char={piece.span.start},{piece.span.end}  {piece.n_tokens} tokens  {piece.section}")
-            click.echo(indented(piece.text))
+            say(f"#char={piece.span.start},{piece.span.end}  {piece.n_tokens} tokens  {piece.section}")
+            say_text(indented(piece.text))
 
 
 def _chunk_json(piece: Chunk) -> dict[str, object]:
@@ -149,17 +152,24 @@ def _chunk_json(piece: Chunk) -> dict[str, object]:
 
 
 @click.command()
+@click.option("--repair", "with_repair", is_flag=True, help="First build damaged segments again from the catalog.")
 @common_options
 @click.pass_context
-def doctor(context: click.Context, store: Path | None, assignments: tuple[str, ...], as_json: bool) -> int:
+def doctor(
+    context: click.Context, with_repair: bool, store: Path | None, assignments: tuple[str, ...], as_json: bool
+) -> int:
     """Check the store: model and hash, unit norms, d²/2 = 1 - cos, counters, slices, segments, failed documents."""
     with open_application(context, store, assignments) as app:
+        repaired = app.repair() if with_repair else []
         checks = list(app.examine())
     if as_json:
         from gawah.wire import to_json
 
-        print_json({"checks": [to_json(check) for check in checks], "ok": all(check.holds for check in checks)})
+        ok = all(check.holds for check in checks)
+        print_json({"checks": [to_json(check) for check in checks], "ok": ok, "repaired": repaired})
     else:
+        for name in repaired:
+            say(f"repaired  segment {name}, from the catalog")
         print_columns([("ok" if check.holds else "FAULT", check.name, check.detail) for check in checks])
     return 0 if all(check.holds for check in checks) else 1
 

@@ -1,6 +1,7 @@
 """Judged questions to measures: collections, the definition of correct, statistics, the gate's sweep, tables.
 
-Values in, values out: nothing here indexes, searches or asks. A flow that does so hands what it got to these functions.
+Values in, values out: nothing named here indexes, searches or asks. `run` searches, `asking` and `server` ask; they hand
+what they got to these functions.
 """
 
 from gawah.eval.citations import page_right, quote_exact

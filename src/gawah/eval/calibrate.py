@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from gawah.errors import UsageError
 from gawah.eval.collection import Collection, JudgedQuery, UnanswerableQuery
-from gawah.eval.hidden import HIDDEN, HiddenQuery, without
+from gawah.eval.hidden import HIDDEN, HiddenQuery
 from gawah.eval.match import folded_text, needle_of
 from gawah.eval.monotone import fit_monotone
 from gawah.eval.stats import upper_bound
+from gawah.eval.withheld import retrieved_without
 from gawah.gate import AT_MOST, Calibration, CalibrationStamp, Fitted, signals_of
 from gawah.ports import Snapshot
 from gawah.retrieve import Retriever, gather, retrieve
 
 # Chosen on the development sets, each fitted on one and judged on the other (docs/gate.md has the ones left out too).
-VECTOR_SIGNALS = ("maxsim_pieces", "gain", "margin", "above_background", "missing")
+VECTOR_SIGNALS = ("maxsim_pieces", "gain", "margin", "above_background", "cosine_capped", "missing")
 WORD_SIGNALS = ("coverage_best", "bm25_share")
 FEW = 20  # with fewer questions that must be refused, a threshold of one's own is worse than the one that ships
 
@@ -66,14 +67,9 @@ def gate_question(
     query: JudgedQuery | UnanswerableQuery | HiddenQuery,
 ) -> GateQuestion:
     """One question with its signals; what a hidden-answer query excludes is as if it had not been found."""
-    gone = frozenset(query.excluded) if isinstance(query, HiddenQuery) else frozenset[str]()
     found = retrieve(retriever, snapshot, query.query, system=retriever.best_system, cutoff=retriever.rerank_depth)
-    if gone:
-        found = replace(
-            found,
-            passages=tuple(passage for passage in found.passages if passage.chunk.id not in gone),
-            rankings={system: without(ranking, gone) for system, ranking in found.rankings.items()},
-        )
+    if isinstance(query, HiddenQuery):
+        found = retrieved_without(found, query)
     evidence = gather(retriever, snapshot, found)
     needle = needle_of(query) if isinstance(query, JudgedQuery) else None
     return GateQuestion(
@@ -101,7 +97,7 @@ def calibrate(
     stamp_name: str,
     stamp: CalibrationStamp,
     *,
-    max_bluff: float,
+    max_bluff: float | None,
     words: Fitted | None = None,
 ) -> Calibration:
     """Both models of a calibration: by vectors from the questions that the encoder can read, by words from the others.
@@ -124,7 +120,7 @@ def calibrate(
     )
 
 
-def fitted(questions: Sequence[GateQuestion], names: Sequence[str], *, max_bluff: float) -> Fitted:
+def fitted(questions: Sequence[GateQuestion], names: Sequence[str], *, max_bluff: float | None) -> Fitted:
     """A model over the named signals with its threshold; raises as `calibrate` does."""
     answerable = [question.signals for question in questions if question.answerable]
     unanswerable = [question.signals for question in questions if not question.answerable]
@@ -148,23 +144,45 @@ def fitted(questions: Sequence[GateQuestion], names: Sequence[str], *, max_bluff
     )
 
 
-def choose_threshold(answerable: Sequence[float], unanswerable: Sequence[float], *, max_bluff: float) -> Threshold:
+def choose_threshold(
+    answerable: Sequence[float], unanswerable: Sequence[float], *, max_bluff: float | None = None
+) -> Threshold:
     """The lowest threshold whose bluff rate has its upper bound within `max_bluff`; where no number of bluffs has, the
-    lowest whose rate itself is within it.
+    lowest whose rate itself is within it. Without a target a give-up costs as much as a bluff: the threshold with the
+    lowest sum of both rates (Youden's index), the lowest of equals.
 
-    Raises UsageError without unanswerable questions, and unless 0 < max_bluff < 1.
+    Raises UsageError when a class is empty, and unless 0 < max_bluff < 1.
     """
     n = len(unanswerable)
     if not n:
         raise UsageError("a threshold is chosen on questions that must be refused; the sets have none")
-    if not 0 < max_bluff < 1:
+    if not answerable:
+        raise UsageError("a threshold is chosen on questions with an answer too; the sets have none")
+    falling = sorted(unanswerable, reverse=True)
+    if max_bluff is None:
+        value = _balanced(falling, answerable)
+        bound_holds = True
+    elif 0 < max_bluff < 1:
+        bounded = [k for k in range(n) if upper_bound(k, n) <= max_bluff]
+        most = max(bounded) if bounded else int(max_bluff * n + 1e-9)
+        value = _over_all_but(falling, most, answerable)
+        bound_holds = bool(bounded)
+    else:
         raise UsageError(f"a bluff rate of {max_bluff:g} is no target; choose one between 0 and 1")
-    bounded = [k for k in range(n) if upper_bound(k, n) <= max_bluff]
-    most = max(bounded) if bounded else int(max_bluff * n + 1e-9)
-    value = _over_all_but(sorted(unanswerable, reverse=True), most, answerable)
     n_bluffs = sum(score > value for score in unanswerable)
     n_give_ups = sum(score <= value for score in answerable)
-    return Threshold(value, n_give_ups, n_bluffs, upper_bound(n_bluffs, n), bool(bounded))
+    return Threshold(value, n_give_ups, n_bluffs, upper_bound(n_bluffs, n), bound_holds)
+
+
+def _balanced(falling: Sequence[float], answerable: Sequence[float]) -> float:
+    values = [_over_all_but(falling, k, answerable) for k in range(len(falling))]
+    values.append(min(*falling, *answerable) - 1)  # answers everything
+
+    def cost(value: float) -> float:
+        bluffs = sum(score > value for score in falling) / len(falling)
+        return bluffs + sum(score <= value for score in answerable) / len(answerable)
+
+    return min(values, key=lambda value: (round(cost(value), 9), value))
 
 
 def _over_all_but(falling: Sequence[float], most: int, answerable: Sequence[float]) -> float:

@@ -79,6 +79,11 @@ class Collection:
     queries: tuple[JudgedQuery, ...]
     unanswerable: tuple[UnanswerableQuery, ...]
 
+    @property
+    def questions(self) -> tuple[JudgedQuery | UnanswerableQuery, ...]:
+        """All of them, in the order in which a run asks them."""
+        return (*self.queries, *self.unanswerable)
+
 
 def load_collection(folder: Path, *, corpus_dir: Path | None = None, queries_name: str = "queries.jsonl") -> Collection:
     """The set in a folder. Its documents are in `corpus/`, else in its only other folder, unless `corpus_dir` is given.

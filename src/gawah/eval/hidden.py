@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from gawah.errors import UsageError
 from gawah.eval.collection import JudgedQuery
-from gawah.eval.match import folded_text, locate, needle_of
+from gawah.eval.match import Needle, folded_text, locate, needle_of
 from gawah.text import collapse_space
 from gawah.types import Chunk, Ranking, Span
 
@@ -52,6 +52,7 @@ def hidden_queries(
     repeated: list[str] = []
     unplaced: list[str] = []
     asked: set[tuple[str, str]] = set()
+    whole = _holders(queries, chunks)
     for query in queries:
         question = (collapse_space(query.query), collapse_space(query.needle))
         if question in asked:
@@ -64,34 +65,31 @@ def hidden_queries(
         if not places:
             unplaced.append(query.id)
             continue
-        excluded = holders(query, places, texts[query.document], chunks)
+        excluded = tuple(sorted(whole[needle_of(query)] | _touching(places, texts[query.document], chunks[query.document])))
         made.append(
             HiddenQuery(f"{HIDDEN}-{query.id}", query.query, query.phrasing, query.needle, query.document, excluded)
         )
     return HiddenQueries(tuple(made), tuple(repeated), tuple(unplaced))
 
 
-def holders(
-    query: JudgedQuery, places: Sequence[Span], text: str, chunks: Mapping[str, Sequence[Chunk]]
-) -> tuple[str, ...]:
-    """Ids of the chunks that hold a needle, whole or in part, sorted.
+def _holders(queries: Sequence[JudgedQuery], chunks: Mapping[str, Sequence[Chunk]]) -> dict[Needle, set[str]]:
+    """Ids of the chunks of any document that hold a needle whole, by words; each chunk is folded once for all needles."""
+    found: dict[Needle, set[str]] = {needle_of(query): set() for query in queries}
+    for fold in sorted({needle.fold for needle in found}):
+        needles = [needle for needle in found if needle.fold == fold]
+        for chunk in (chunk for one_document in chunks.values() for chunk in one_document):
+            text = folded_text(chunk.text, fold)
+            for needle in needles:
+                if needle.is_in(text):
+                    found[needle].add(chunk.id)
+    return found
 
-    In part counts for its own document, by place: a chunk whose words, or the words of its neighbour that overlap copied
-    in front of them, share a character with the needle. Whole counts anywhere, by words.
+
+def _touching(places: Sequence[Span], text: str, chunks: Sequence[Chunk]) -> set[str]:
+    """Ids of a document's chunks that hold a part of a needle, by place: those whose words, or the words of a neighbour
+    that overlap copied in front of them, share a character with it.
     """
-    needle = needle_of(query)
-    found = {
-        chunk.id
-        for chunk in chunks[query.document]
-        if any(_embedded_span(chunk, text).overlaps(place) for place in places)
-    }
-    found |= {
-        chunk.id
-        for one_document in chunks.values()
-        for chunk in one_document
-        if needle.is_in(folded_text(chunk.text, needle.fold))
-    }
-    return tuple(sorted(found))
+    return {chunk.id for chunk in chunks if any(_embedded_span(chunk, text).overlaps(place) for place in places)}
 
 
 def widen_to_sections(hidden: HiddenQuery, chunks: Iterable[Chunk]) -> HiddenQuery:

@@ -6,8 +6,9 @@ files. Documents that failed are the caller's to report: their needles are not f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 from gawah.ask import judge
 from gawah.chunk import Audit, Chunking
@@ -16,15 +17,22 @@ from gawah.compose import compose, number_sources
 from gawah.errors import UsageError
 from gawah.eval.citations import page_right, quote_exact
 from gawah.eval.collection import Collection, CollectionError, JudgedQuery, UnanswerableQuery
+from gawah.eval.corpus import Corpus, read_corpus
+from gawah.eval.hidden import HIDDEN, HiddenQuery, hidden_queries
 from gawah.eval.match import folded_text, needle_of
 from gawah.eval.measures import MRR_CUTOFF, Destroyed, QueryOutcome, destroyed, outcome_of
+from gawah.eval.sweep import GateCase, case_of, unanswerable_case
 from gawah.eval.validation import validate_collection
-from gawah.gate import Gate
+from gawah.eval.withheld import Withheld, judge_without
+from gawah.gate import AT_MOST, Gate
 from gawah.ports import Catalog, Generator, Snapshot
 from gawah.retrieve import SYSTEMS, Retrieved, Retriever, retrieve
-from gawah.types import Chunk, Citation, DocumentState, Estimate, GateDecision, Locator, Passage, Ranking, Stamp
+from gawah.types import Chunk, Citation, Estimate, GateDecision, Locator, Passage, Ranking, Stamp
 
 CUTOFF = MRR_CUTOFF  # how many results of a system are judged
+
+Reached = Literal["not_found", "not_admitted", "refused", "given"]
+"""A needle is in no fused result; in one, but in no admitted passage; in one, but the gate refused; in what is admitted."""
 _PROBLEMS_SHOWN = 3
 
 
@@ -43,15 +51,20 @@ class Subject:
 class Asked:
     """One question as the systems, the gate and the generator met it.
 
-    `rankings` and `outcomes` are by system, `outcomes` of answerable questions only. `right` says whether an admitted
-    passage holds the needle, `found` is the place of the first passage of the best system that does.
+    `rankings` and `outcomes` are by system, `outcomes` of answerable questions only. `case` is all that the gate was
+    given, `returned` the first passages of it. `reached` and `withheld`, the gate's decision when nothing that holds the
+    needle is found, are None for what must be refused; `withheld` also for a question that is asked twice. `found` is the
+    place of the best system's first passage that holds the needle.
     """
 
     query: JudgedQuery | UnanswerableQuery
     rankings: Mapping[str, Ranking]
     outcomes: Mapping[str, QueryOutcome]
     decision: GateDecision
-    right: bool
+    case: GateCase
+    returned: tuple[Passage, ...]
+    withheld: Withheld | None
+    reached: Reached | None
     found: Locator | None
     citations: tuple[Citation, ...]
     notes: tuple[str, ...]
@@ -60,6 +73,11 @@ class Asked:
     @property
     def refused(self) -> bool:
         return self.decision.refuse_reason is not None
+
+    @property
+    def right(self) -> bool:
+        """Whether an admitted passage holds the needle."""
+        return self.reached == "given"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,18 +127,6 @@ class Run:
         return tuple(one.outcomes[system] for one in self.judged)
 
 
-@dataclass(frozen=True, slots=True)
-class Corpus:
-    """What a snapshot holds: canonical texts by name and by document id, all chunks, and what was counted of them."""
-
-    texts: Mapping[str, str]
-    texts_by_id: Mapping[str, str]
-    chunks: tuple[Chunk, ...]
-    audit: Audit
-    stamps: tuple[Stamp, ...]
-    failed: tuple[str, ...]
-
-
 def measure(subject: Subject, collection: Collection, *, systems: Sequence[str] = ()) -> Run:
     """Puts every question of the set to the systems (all there are, unless named) and to the gate, over one snapshot.
 
@@ -130,10 +136,15 @@ def measure(subject: Subject, collection: Collection, *, systems: Sequence[str] 
     """
     chosen = systems_of(subject.retriever, systems)
     with subject.catalog.snapshot() as snapshot:
-        corpus = read_corpus(subject, snapshot)
+        corpus = read_corpus(snapshot, subject.chunking, subject.retriever.embedder)
         _require_valid(collection, corpus)
         judged_text = _embedded if subject.chunking.repeats_words else _quotable
-        asked = tuple(_ask_each(subject, snapshot, collection, chosen, judged_text))
+        hidden = hidden_queries(collection.queries, corpus.texts, corpus.chunks_by_name).queries
+        withheld = {query.id: query for query in hidden}
+        queries: tuple[JudgedQuery | UnanswerableQuery, ...] = (*collection.queries, *collection.unanswerable)
+        asked = tuple(
+            _ask(subject, snapshot, query, chosen, judged_text, withheld.get(f"{HIDDEN}-{query.id}")) for query in queries
+        )
     cited = [citation for one in asked for citation in one.citations]
     found = [(one.query, one.found) for one in asked if isinstance(one.query, JudgedQuery) and one.found is not None]
     return Run(
@@ -160,40 +171,6 @@ def systems_of(retriever: Retriever, named: Sequence[str] = ()) -> tuple[str, ..
     return tuple(system for system in there if not named or system in named)
 
 
-def read_corpus(subject: Subject, snapshot: Snapshot) -> Corpus:
-    """Texts, chunks and audit of everything that is searchable."""
-    embedder = subject.retriever.embedder
-    texts: dict[str, str] = {}
-    by_id: dict[str, str] = {}
-    chunks: list[Chunk] = []
-    audits: list[Audit] = []
-    records = snapshot.documents()
-    for record in records:
-        if record.stamp is None:
-            continue
-        document = snapshot.load_document(record.no)
-        own = snapshot.chunks_of(record.no)
-        texts[record.name] = by_id[record.id] = document.text
-        chunks += own
-        audits.append(
-            subject.chunking.audit(
-                document, own, count_tokens=embedder.count_tokens, window_tokens=embedder.stamp.window_tokens
-            )
-        )
-    failed = tuple(
-        f"{record.name}: {record.failure.code}: {record.failure.reason}"
-        for record in records
-        if record.state is DocumentState.FAILED and record.failure
-    )
-    stamps = tuple(dict.fromkeys(record.stamp for record in records if record.stamp))
-    return Corpus(texts, by_id, tuple(chunks), total_audit(audits), stamps, failed)
-
-
-def total_audit(audits: Sequence[Audit]) -> Audit:
-    """The audit of a corpus: the sums of its documents'."""
-    return Audit(*(sum(getattr(audit, field.name) for audit in audits) for field in fields(Audit)))
-
-
 def _require_valid(collection: Collection, corpus: Corpus) -> None:
     problems = validate_collection(collection, corpus.texts)
     if not problems:
@@ -212,36 +189,27 @@ def _embedded(chunk: Chunk) -> str:
     return chunk.text
 
 
-def _ask_each(
-    subject: Subject,
-    snapshot: Snapshot,
-    collection: Collection,
-    systems: tuple[str, ...],
-    judged_text: Callable[[Chunk], str],
-) -> Iterator[Asked]:
-    queries: list[JudgedQuery | UnanswerableQuery] = [*collection.queries, *collection.unanswerable]
-    for query in queries:
-        yield _ask(subject, snapshot, query, systems, judged_text)
-
-
 def _ask(
     subject: Subject,
     snapshot: Snapshot,
     query: JudgedQuery | UnanswerableQuery,
     systems: tuple[str, ...],
     judged_text: Callable[[Chunk], str],
+    hidden: HiddenQuery | None,
 ) -> Asked:
     """As `ask` does it, but for the recording; and each system's ranking besides."""
     retriever = subject.retriever
     retrieved, decision = judge(retriever, subject.gate, snapshot, query.query)
     rankings = {system: _ranking(retriever, snapshot, query.query, system, retrieved) for system in systems}
     outcomes: dict[str, QueryOutcome] = {}
-    right, found = False, None
+    reached, found = None, None
+    case = unanswerable_case(query.id, query.kind, retrieved.passages)
     if isinstance(query, JudgedQuery):
         for system, ranking in rankings.items():
             texts = [judged_text(snapshot.chunk(hit.chunk_id)) for hit in ranking.hits]
             outcomes[system] = outcome_of(query, texts)
-        right = _holder(query, decision.admitted) is not None
+        case = case_of(query, retrieved.passages)
+        reached = _reached(snapshot, query, retrieved, decision)
         holder = _holder(query, retrieved.passages[:CUTOFF])
         found = holder.locator if holder else None
     return Asked(
@@ -249,12 +217,26 @@ def _ask(
         rankings=rankings,
         outcomes=outcomes,
         decision=decision,
-        right=right,
+        case=case,
+        returned=retrieved.passages[:AT_MOST],
+        withheld=judge_without(retriever, subject.gate, snapshot, retrieved, hidden) if hidden else None,
+        reached=reached,
         found=found,
         citations=_citations(subject, query, decision),
         notes=(*retrieved.degraded, *retrieved.notes),
         times_ms={**retrieved.times_ms, "total": round(sum(retrieved.times_ms.values()), 3)},
     )
+
+
+def _reached(snapshot: Snapshot, query: JudgedQuery, retrieved: Retrieved, decision: GateDecision) -> Reached:
+    if _holder(query, decision.admitted) is not None:
+        return "given"
+    needle = needle_of(query)
+    fused = retrieved.rankings.get("rrf") or retrieved.rankings[retrieved.system]
+    contents = (snapshot.chunk(hit.chunk_id).content for hit in fused.hits)
+    if not any(needle.is_in(folded_text(content, needle.fold)) for content in contents):
+        return "not_found"
+    return "not_admitted" if decision.refuse_reason is None else "refused"
 
 
 def _ranking(retriever: Retriever, snapshot: Snapshot, question: str, system: str, retrieved: Retrieved) -> Ranking:

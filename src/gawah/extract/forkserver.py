@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, NoReturn
 from gawah.errors import ExtractionError
 from gawah.extract.confine import confine, die_with_parent, gain_no_privileges, isolate_network
 from gawah.extract.frames import EXITED, NOT_FORKED, receive_request, send_status
-from gawah.extract.registry import extract
+from gawah.extract.registry import extract, preload
 from gawah.extract.reply import document_parts, error_part
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
     os.dup2(null, 1)
+    preload()
     is_isolated = isolate_network()
     gc.collect()
     gc.disable()  # a child lives for one document, and collecting would touch the pages it shares with the server
@@ -185,11 +186,11 @@ def _run_child(data: int, server_pid: int, extra: Extra) -> NoReturn:
         os.closerange(data + 1, os.sysconf("SC_OPEN_MAX"))
         connection = socket.socket(fileno=data)
         with _Report(connection):
-            source, limits, descriptor = receive_request(connection)
+            source, limits, options, descriptor = receive_request(connection)
             confine(limits)
             with os.fdopen(descriptor, "rb", buffering=0) as stream:
                 content = stream.readall()
-            document = extract(source, content, extra)
+            document = extract(source, content, extra, options)
             del content
             parts = list(document_parts(document))  # all of it before the first byte goes out, or an error instead
             for part in parts:

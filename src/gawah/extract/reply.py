@@ -17,6 +17,7 @@ from typing import Any
 from gawah.errors import ExtractionError
 from gawah.fingerprint import document_id
 from gawah.types import (
+    Advance,
     Block,
     BlockKind,
     Box,
@@ -41,6 +42,7 @@ from gawah.types import (
 _LENGTH_BYTES = 8
 _LOCATORS = (CharRange, CsvCells, PageBoxes, TimeRange, SheetRange, Slide, ImageBox, MailPart, EpubPlace)
 _LOCATOR_NUMBERS = {cls: number for number, cls in enumerate(_LOCATORS)}
+_DIRECTIONS = frozenset({"right", "left", "up", "down"})
 _SAME_WORDS = 1  # stands for the words of a place that are the canonical text itself
 _MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9.+-]*/[a-z0-9][a-z0-9.+-]*")
 _EXTRACTOR = re.compile(r"[\w-]{1,80}/\d{1,9}")
@@ -64,13 +66,14 @@ def document_parts(document: Document) -> Iterator[bytes]:
         "media_type": document.source.media_type,
         "extractor": document.extractor,
         "blocks": [[b.kind.value, b.span.start, b.span.end, b.level, b.title] for b in document.blocks],
-        "places": [[p.span.start, p.span.end, *_locator_row(p, text)] for p in document.places],
+        "places": [[p.span.start, p.span.end, _advance_row(p), *_locator_row(p, text)] for p in document.places],
         "read": document.conservation.read,
         "kept": document.conservation.kept,
         "dropped": dict(document.conservation.dropped),
         "added": dict(document.conservation.added),
         "warnings": document.warnings,
-        "removed": [[item.reason, item.text] for item in document.removed],
+        "removed": [[item.reason, item.text, _removal_row(item)] for item in document.removed],
+        "quality": dict(document.quality),
     }
     encoded = _json(body)
     yield b"D" + len(encoded).to_bytes(_LENGTH_BYTES, "big")
@@ -86,6 +89,14 @@ def error_part(code: str, reason: str, *, retryable: bool = False) -> bytes:
 def _json(value: object) -> bytes:
     # A title or warning that quotes broken input may hold half a surrogate pair; the file's own text never does.
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def _advance_row(place: Place) -> list[object]:
+    return [] if place.advance is None else [place.advance.toward, place.advance.tenths]
+
+
+def _removal_row(removal: Removal) -> list[object]:
+    return [] if removal.locator is None else _locator_row(Place(Span(0, 0), removal.locator), "")
 
 
 def _locator_row(place: Place, text: str) -> list[object]:
@@ -148,7 +159,8 @@ def _document(source: SourceFile, payload: memoryview) -> Document:
             _count(body["read"]), _count(body["kept"]), _counts(body["dropped"]), _counts(body["added"])
         ),
         warnings=tuple(_text(item) for item in _list(body["warnings"])),
-        removed=tuple(Removal(_text(reason), _text(words)) for reason, words in _list(body["removed"])),
+        removed=tuple(_removal(*row) for row in _list(body["removed"])),
+        quality=_counts(body["quality"]),
     )
 
 
@@ -163,11 +175,27 @@ def _blocks(rows: Any, n_chars: int) -> Iterator[Block]:
 
 def _places(rows: Any, text: str) -> Iterator[Place]:
     last = 0
-    for start, end, number, *values in _list(rows):
+    for start, end, advance, number, *values in _list(rows):
         if not last <= _count(start) <= _count(end) <= len(text):
             raise ValueError(f"place {start},{end} is out of order or outside of the text")
         last = start
-        yield Place(Span(start, end), _locator(_count(number), values, text[start:end]))
+        locator = _locator(_count(number), values, text[start:end])
+        yield Place(Span(start, end), locator, _advance(advance, end - start))
+
+
+def _advance(row: Any, n_chars: int) -> Advance | None:
+    if row == []:
+        return None
+    toward, tenths = _list(row)
+    widths = tuple(_list(tenths))
+    if toward not in _DIRECTIONS or len(widths) != n_chars or not all(type(width) is int for width in widths):
+        raise ValueError(f"no advance of {n_chars} characters")
+    return Advance(toward, widths)
+
+
+def _removal(reason: Any, words: Any, row: Any) -> Removal:
+    number, *values = [*_list(row), None] if row == [] else _list(row)
+    return Removal(_text(reason), _text(words), None if number is None else _locator(_count(number), values, ""))
 
 
 def _locator(number: int, values: list[Any], words: str) -> Locator:

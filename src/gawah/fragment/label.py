@@ -24,7 +24,15 @@ _NAME_CHARS = 80
 
 
 def label(locator: Locator) -> str:
-    """One line for people: "lines 12–15", "page iv", "rows 3–5", "slide 2", "0:02:12–0:02:38", "Sheet1!A1:B2"."""
+    """One line for people: "lines 12–15", "page 6 (iv)", "rows 3–5", "slide 2", "0:02:12–0:02:38", "Sheet1!A1:B2".
+
+    Words that were recognised by a machine that was not sure of them are said to be: "page 3, low confidence (61 %)".
+    """
+    confidence = getattr(locator, "confidence", 1.0)
+    return f"{_where(locator)}, low confidence ({confidence * 100:.0f} %)" if confidence < 1 else _where(locator)
+
+
+def _where(locator: Locator) -> str:
     match locator:
         case CharRange():
             if locator.first_line:
@@ -45,7 +53,8 @@ def label(locator: Locator) -> str:
         case Slide():
             return _counted("slide", locator.first, locator.last)
         case ImageBox():
-            return f"{locator.width:.0f} % × {locator.height:.0f} % at {locator.x:.0f} %, {locator.y:.0f} %"
+            box = f"{locator.width:.0f} % × {locator.height:.0f} % at {locator.x:.0f} %, {locator.y:.0f} %"
+            return box if locator.page == 1 else f"page {locator.page}, {box}"
         case MailPart():
             return f"part {one_line(locator.part)}"
         case EpubPlace():
@@ -57,14 +66,12 @@ def _counted(unit: str, first: int, last: int) -> str:
 
 
 def _pages(locator: PageBoxes) -> str:
-    """The printed label counts for people; page numbers of the file are added where only they can tell the range."""
+    """The page's number in the file, which a viewer goes to, and the number printed on it where that is another."""
     pages = _counted("page", locator.first_page, locator.last_page)
     printed = one_line(locator.page_label)
     if not printed or printed == str(locator.first_page):
         return pages
-    if locator.first_page == locator.last_page:
-        return f"page {printed}"
-    return f"page {printed} and on ({pages} of the file)"
+    return f"{pages} ({printed})" if locator.first_page == locator.last_page else f"{pages} (from {printed})"
 
 
 def _clock(seconds: int) -> str:

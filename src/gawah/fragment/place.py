@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
 from gawah.types import (
+    Box,
     CharRange,
     CsvCells,
     EpubPlace,
@@ -25,6 +27,10 @@ from gawah.types import (
 
 _A1 = re.compile(r"([A-Z]{1,3})([1-9][0-9]{0,6})(?::([A-Z]{1,3})([1-9][0-9]{0,6}))?")
 _CELL = re.compile(r"([A-Z]{1,3})([1-9][0-9]{0,6})")
+_SAME_LINE = 0.4  # of a box's height: how far the middles of two boxes of one line may lie apart
+_INSET_PT = 0.15  # at a cut between letters: a box that touches the next letter is read as holding it
+_RECENT_BOXES = 8  # a box that several places share is named once; they follow each other
+_WORD_GAP = 1.5  # of a box's height: a wider blank parts two columns
 
 
 def locate(places: Sequence[Place], text: str, span: Span) -> Locator:
@@ -67,6 +73,8 @@ def _join(touched: Sequence[Place], text: str, span: Span) -> Locator | None:
     kind = kinds.pop()
     if kind is CharRange:
         return CharRange(span.start, span.end, words=_visible_words(touched, text, span))
+    if kind is PageBoxes:
+        return _join_pages(touched, span)
     return _JOINS[kind]([place.locator for place in touched], span)
 
 
@@ -92,14 +100,64 @@ def _join_cells(cells: Sequence[CsvCells], _: Span) -> Locator:
     return CsvCells(first, last, min(cell.first_column for cell in cells), max(cell.last_column for cell in cells))
 
 
-def _join_pages(pages: Sequence[PageBoxes], _: Span) -> Locator:
+def _join_pages(touched: Sequence[Place], span: Span) -> Locator:
+    """All the pages; boxes of characters that follow each other on one line become one."""
+    pages = [place.locator for place in touched if isinstance(place.locator, PageBoxes)]
+    boxes: list[Box] = []
+    last_toward = ""
+    for place, page in zip(touched, pages, strict=True):
+        toward = place.advance.toward if place.advance else ""
+        for box in [_narrowed(page.boxes[0], place, span)] if place.advance else page.boxes:
+            if boxes and toward and toward == last_toward and _on_one_line(boxes[-1], box, toward):
+                boxes[-1] = _around(boxes[-1], box)
+            elif box not in boxes[-_RECENT_BOXES:]:
+                boxes.append(box)
+            last_toward = toward
     first = min(pages, key=lambda page: page.first_page)
-    boxes = dict.fromkeys(box for page in pages for box in page.boxes)
-    return PageBoxes(first.first_page, max(page.last_page for page in pages), first.page_label, tuple(boxes))
+    last, confidence = max(page.last_page for page in pages), min(page.confidence for page in pages)
+    return PageBoxes(first.first_page, last, first.page_label, tuple(boxes), confidence)
+
+
+def _narrowed(box: Box, place: Place, span: Span) -> Box:
+    """The box of only those of the place's characters that the span holds, a hair short where it was cut."""
+    assert place.advance is not None
+    toward, tenths = place.advance.toward, place.advance.tenths
+    first, past = max(0, span.start - place.span.start), min(len(tenths), span.end - place.span.start)
+    while first and tenths[first] < 0:
+        first -= 1
+    while past < len(tenths) and tenths[past] < 0:
+        past += 1
+    before, behind = (sum(tenth for tenth in part if tenth > 0) / 10 for part in (tenths[:first], tenths[past:]))
+    before, behind = (cut + _INSET_PT if cut else 0.0 for cut in (before, behind))
+    low, high = (before, behind) if toward in ("right", "up") else (behind, before)
+    if toward in ("right", "left"):
+        return replace(box, x0=round(box.x0 + low, 2), x1=round(box.x1 - high, 2))
+    return replace(box, y0=round(box.y0 + low, 2), y1=round(box.y1 - high, 2))
+
+
+def _on_one_line(a: Box, b: Box, toward: str) -> bool:
+    """Whether two boxes are of one line, and closer than columns are.
+
+    What is compared across the line is the middle: a line of small letters lies within one of tall ones.
+    """
+    if a.page != b.page:
+        return False
+    along, across = ((a.x0, a.x1, b.x0, b.x1), (a.y0, a.y1, b.y0, b.y1))
+    if toward in ("up", "down"):
+        along, across = across, along
+    height = max(across[1] - across[0], across[3] - across[2])
+    apart = abs(across[0] + across[1] - across[2] - across[3]) / 2
+    gap = max(along[0], along[2]) - min(along[1], along[3])
+    return apart < _SAME_LINE * height and -_SAME_LINE * height < gap < _WORD_GAP * height
+
+
+def _around(a: Box, b: Box) -> Box:
+    return Box(a.page, min(a.x0, b.x0), min(a.y0, b.y0), max(a.x1, b.x1), max(a.y1, b.y1))
 
 
 def _join_times(times: Sequence[TimeRange], _: Span) -> Locator:
-    return TimeRange(min(time.start_s for time in times), max(time.end_s for time in times))
+    start, end = min(time.start_s for time in times), max(time.end_s for time in times)
+    return TimeRange(start, end, min(time.confidence for time in times))
 
 
 def _join_slides(slides: Sequence[Slide], _: Span) -> Locator:
@@ -107,9 +165,13 @@ def _join_slides(slides: Sequence[Slide], _: Span) -> Locator:
 
 
 def _join_boxes(boxes: Sequence[ImageBox], _: Span) -> Locator:
+    """The smallest box around those of the first page; what follows on the next page is found from there."""
+    confidence = min(box.confidence for box in boxes)
+    page = min(box.page for box in boxes)
+    boxes = [box for box in boxes if box.page == page]
     x, y = min(box.x for box in boxes), min(box.y for box in boxes)
     right, bottom = max(box.x + box.width for box in boxes), max(box.y + box.height for box in boxes)
-    return ImageBox(x, y, right - x, bottom - y)
+    return ImageBox(x, y, right - x, bottom - y, page, confidence)
 
 
 def _join_parts(parts: Sequence[MailPart], span: Span) -> Locator | None:
@@ -136,7 +198,6 @@ def _join_ranges(ranges: Sequence[SheetRange], _: Span) -> Locator | None:
 
 _JOINS: dict[type, Callable[[Sequence[Any], Span], Locator | None]] = {
     CsvCells: _join_cells,
-    PageBoxes: _join_pages,
     TimeRange: _join_times,
     Slide: _join_slides,
     ImageBox: _join_boxes,

@@ -33,7 +33,7 @@ class CalibrationStamp:
 class Fitted:
     """A model, the threshold that a score must be over, and what both come from.
 
-    `max_bluff` is the target; `bluff_bound` the one-sided 95 % upper bound of the bluff rate where `n_bluffs` of
+    `max_bluff` is the target, None where give-ups and bluffs were weighed alike; `bluff_bound` the one-sided 95 % upper bound of the bluff rate where `n_bluffs` of
     `n_unanswerable` were seen, on the same questions that the threshold was chosen on. `bound_holds`: whether that bound,
     and not only the rate itself, is within the target.
     """
@@ -45,7 +45,7 @@ class Fitted:
     n_unanswerable: int
     n_give_ups: int
     n_bluffs: int
-    max_bluff: float
+    max_bluff: float | None
     bluff_bound: float
     bound_holds: bool
 

@@ -14,6 +14,7 @@ from types import MappingProxyType
 DIRECTIONS: Mapping[str, int] = MappingProxyType(
     {
         "cosine_best": 1,
+        "cosine_capped": 1,
         "maxsim_best": 1,
         "maxsim_pieces": 1,
         "margin": 1,

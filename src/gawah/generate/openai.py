@@ -1,52 +1,18 @@
 """A prompt to a draft by a language model behind an OpenAI-compatible endpoint: Ollama, vLLM, llama.cpp, a hosted one.
 
-Greedy, streamed, within one deadline. The key goes into one header and into no message, log or representation.
+Greedy, streamed, within one deadline.
 """
 
 from __future__ import annotations
 
 import contextlib
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC
-from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING
 
-from gawah.errors import ConfigurationError, GeneratorError, UnreachableError
-from gawah.generate.sse import error_text, parse_object, read_completion
+from gawah.errors import GeneratorError
+from gawah.generate.endpoint import DEFAULT_LIMITS, REAL_CLOCK, Clock, Endpoint, Limits
+from gawah.generate.sse import read_completion
 from gawah.types import DraftPart, Prompt
-
-if TYPE_CHECKING:
-    import httpx
-
-_BUSY = (429, 503)
-_FIRST_PAUSE_S = 1.0  # doubles, where the server does not say how long to wait
-_EVENT_BYTES_PER_CHAR = 512  # a streamed token of one character is an event of some 300 bytes
-_SPARE_BYTES = 1 << 20
-_ERROR_BYTES = 1 << 16  # of an error's body
-_MESSAGE_CHARS = 300
-_LOOPBACK = ("127.0.0.1", "::1", "localhost")
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How long a generation may take and how much it may bring. `read_s` is the longest silence of the server."""
-
-    connect_s: float = 10.0
-    read_s: float = 60.0
-    deadline_s: float = 120.0
-    tries: int = 4
-    max_answer_chars: int = 20_000
-
-
-@dataclass(frozen=True, slots=True)
-class Clock:
-    """Time, so that tests need not wait: seconds that only grow, seconds since 1970, and waiting."""
-
-    monotonic: Callable[[], float] = time.monotonic
-    now: Callable[[], float] = time.time
-    sleep: Callable[[float], None] = time.sleep
 
 
 @dataclass(frozen=True)
@@ -57,26 +23,11 @@ class OpenAIGenerator:
     model: str
     api_key: str = field(default="", repr=False)
     deadline_s: float | None = None
-    limits: Limits = Limits()
-    clock: Clock = Clock()
+    limits: Limits = DEFAULT_LIMITS
+    clock: Clock = REAL_CLOCK
 
     def __post_init__(self) -> None:
-        import httpx
-
-        if not self.api_key.isascii() or not self.api_key.isprintable() or self.api_key != self.api_key.strip():
-            raise ConfigurationError(
-                "the key of the generator's endpoint has characters that no key has; set openai_key again"
-            )
-        try:
-            url = httpx.URL(self.base_url)
-        except (httpx.InvalidURL, ValueError) as error:
-            raise ConfigurationError(
-                f"openai_url is no URL: {error}; set it to one like http://127.0.0.1:11434/v1"
-            ) from error
-        if url.scheme not in ("http", "https") or not url.host or url.userinfo or url.query or url.fragment:
-            raise ConfigurationError(
-                "openai_url must be http://HOST or https://HOST with a port and a path at most; a key belongs in openai_key"
-            )
+        self._endpoint()
 
     @property
     def quotes_only(self) -> bool:
@@ -86,132 +37,33 @@ class OpenAIGenerator:
     def name(self) -> str:
         return f"openai/{self.model}"
 
-    @property
-    def server(self) -> str:
-        """The endpoint, for messages."""
-        return self.base_url.rstrip("/")
-
     def generate(self, prompt: Prompt) -> Iterator[DraftPart]:
         """The answer as it arrives.
 
-        Raises UnreachableError when the server cannot be reached, is busy to the last try, or takes too long, and
-        GeneratorError when it answers with an error, with garbage, with nothing, too long or half an answer.
+        Raises DeadlineError when it takes too long, UnreachableError when the server cannot be reached or is busy to the
+        last try, and GeneratorError when it answers with an error, with garbage, with nothing, too long or half an answer.
         """
-        import httpx
-
-        deadline = self.clock.monotonic() + (self.limits.deadline_s if self.deadline_s is None else self.deadline_s)
-        n_chars, blank = 0, True
-        try:
-            with self._client() as client, self._answered(client, prompt, deadline) as response:
-                for text in read_completion(self._received(response, deadline), self.server):
-                    n_chars += len(text)
-                    if n_chars > self.limits.max_answer_chars:
-                        raise GeneratorError(
-                            f"the answer of {self.server} is longer than {self.limits.max_answer_chars} characters; "
-                            "the model does not stop, try another"
-                        )
-                    blank = blank and not text.strip()
-                    yield DraftPart(text)
-        except httpx.TimeoutException as error:
-            raise UnreachableError(
-                f"{self.server} did not answer in time ({_kind(error)}); try again or raise the timeout"
-            ) from error
-        except httpx.ConnectError as error:
-            raise UnreachableError(f"cannot reach {self.server}: {self._clean(str(error))}; is it running?") from error
-        except httpx.TransportError as error:
-            raise GeneratorError(
-                f"the connection to {self.server} broke: {self._clean(str(error))}; ask again"
-            ) from error
-        if blank:
-            raise GeneratorError(f"{self.server} gave an empty answer; check that {self.model} is a chat model")
-
-    def _client(self) -> httpx.Client:
-        import httpx
-
-        limits = self.limits
-        headers = {"Accept": "text/event-stream, application/json", "Accept-Encoding": "identity"}
-        if self.api_key:
-            headers["Authorization"] = f"Bearer {self.api_key}"
-        is_local = httpx.URL(self.base_url).host in _LOOPBACK
-        return httpx.Client(
-            headers=headers,
-            timeout=httpx.Timeout(limits.read_s, connect=limits.connect_s),
-            # A busy server may close its end while we wait: the next try on that connection would break for no reason.
-            limits=httpx.Limits(max_keepalive_connections=0),
-            trust_env=not is_local,  # no proxy can reach this machine's own loopback
-        )
-
-    @contextlib.contextmanager
-    def _answered(self, client: httpx.Client, prompt: Prompt, deadline: float) -> Iterator[httpx.Response]:
-        """A response with status 200; waits out a busy server as long as tries and deadline allow."""
+        endpoint = self._endpoint()
         request = {
             "model": self.model,
             "messages": [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],
             "temperature": 0,
             "stream": True,
         }
-        for tried in range(1, self.limits.tries + 1):
-            with client.stream("POST", f"{self.server}/chat/completions", json=request) as response:
-                if response.status_code == 200:
-                    yield response
-                    return
-                said = self._error_of(response, deadline)
-                if response.status_code not in _BUSY:
-                    raise GeneratorError(said)
-                pause = self._pause(response, tried)
-            if tried == self.limits.tries or self.clock.monotonic() + pause >= deadline:
-                raise UnreachableError(f"{said} ({tried} tries, the next in {pause:g} s)")
-            self.clock.sleep(pause)
-        raise UnreachableError(f"{self.server} was not tried; set at least one try")
+        deadline_s = self.limits.deadline_s if self.deadline_s is None else self.deadline_s
+        n_chars, blank = 0, True
+        with contextlib.closing(endpoint.received(request, deadline_s)) as received:
+            for text in read_completion(received, endpoint.server):
+                n_chars += len(text)
+                if n_chars > self.limits.max_answer_chars:
+                    raise GeneratorError(
+                        f"the answer of {endpoint.server} is longer than {self.limits.max_answer_chars} characters; "
+                        "the model does not stop, try another"
+                    )
+                blank = blank and not text.strip()
+                yield DraftPart(text)
+        if blank:
+            raise GeneratorError(f"{endpoint.server} gave an empty answer; check that {self.model} is a chat model")
 
-    def _pause(self, response: httpx.Response, tried: int) -> float:
-        """Seconds until the next try: what Retry-After says (RFC 9110, a number or a date), else a growing pause."""
-        said = response.headers.get("Retry-After", "").strip()
-        if said.isascii() and said.isdecimal():
-            return float(said[:9])
-        try:
-            when = parsedate_to_datetime(said)
-        except ValueError:
-            return float(_FIRST_PAUSE_S * 2 ** (tried - 1))
-        aware = when if when.tzinfo else when.replace(tzinfo=UTC)
-        return max(0.0, aware.timestamp() - self.clock.now())
-
-    def _received(self, response: httpx.Response, deadline: float) -> Iterator[bytes]:
-        """The body's bytes while deadline and size allow."""
-        most = self.limits.max_answer_chars * _EVENT_BYTES_PER_CHAR + _SPARE_BYTES
-        n_bytes = 0
-        for piece in response.iter_bytes():
-            n_bytes += len(piece)
-            if n_bytes > most:
-                raise GeneratorError(f"{self.server} sent more than {most} bytes; the model does not stop, try another")
-            if self.clock.monotonic() > deadline:
-                raise UnreachableError(
-                    f"the answer of {self.server} took too long; raise generator_timeout_s or try another model"
-                )
-            yield piece
-
-    def _error_of(self, response: httpx.Response, deadline: float) -> str:
-        """One line about a response that is no answer, with the server's own words."""
-        body = b""
-        for piece in self._received(response, deadline):
-            body += piece
-            if len(body) > _ERROR_BYTES:
-                break
-        text = body[:_ERROR_BYTES].decode("utf-8", errors="replace")
-        found = parse_object(text)
-        said = (error_text(found) if found is not None else None) or text
-        hint = {401: "; check openai_key", 403: "; check openai_key", 404: "; check openai_url and openai_model"}
-        return f"{self.server} answered {response.status_code}: {self._clean(said)}{hint.get(response.status_code, '')}"
-
-    def _clean(self, said: str) -> str:
-        """One line, not long, and never with the key: some servers repeat it."""
-        if self.api_key:
-            said = said.replace(self.api_key, "***")
-        line = " ".join("".join(c if c.isprintable() else " " for c in said).split())
-        return (line[:_MESSAGE_CHARS] + "…" if len(line) > _MESSAGE_CHARS else line) or "nothing"
-
-
-def _kind(error: Exception) -> str:
-    return {"ConnectTimeout": "connecting", "ReadTimeout": "waiting for it", "WriteTimeout": "sending"}.get(
-        type(error).__name__, "waiting"
-    )
+    def _endpoint(self) -> Endpoint:
+        return Endpoint(self.base_url, self.api_key, self.limits, self.clock)

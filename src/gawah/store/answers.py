@@ -6,14 +6,15 @@ The chain runs over the hash of the body, not the body: a purge can take the wor
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from gawah.errors import NotFoundError
 from gawah.fingerprint import canonical_json, sha256_parts, sha256_text
 from gawah.store import records
-from gawah.types import AnswerRecord
+from gawah.types import AnswerRecord, LogHead
 
 GENESIS = "0" * 64
+_HEAD = "log_head"  # a row of `meta`
 
 
 def append(
@@ -27,13 +28,17 @@ def append(
     """Adds an outcome; `document_ids` are the documents whose words it carries. Call inside a write transaction."""
     last = connection.execute("SELECT chain_sha256 FROM answers ORDER BY seq DESC LIMIT 1").fetchone()
     previous = last["chain_sha256"] if last else GENESIS
+    before = head(connection)
+    n_before = before.n_answers if before else connection.execute("SELECT count(*) FROM answers").fetchone()[0]
     written = canonical_json(body)
     body_sha256 = sha256_text(written)
+    link = _link(previous, answer_id, status, body_sha256, now)
     seq = connection.execute(
         "INSERT INTO answers (id, created_at, status, body, body_sha256, previous_sha256, chain_sha256) "
         "VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (answer_id, now, status, written, body_sha256, previous, _link(previous, answer_id, status, body_sha256, now)),
+        (answer_id, now, status, written, body_sha256, previous, link),
     ).lastrowid
+    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_HEAD, f"{n_before + 1} {link}"))
     connection.executemany(
         "INSERT OR IGNORE INTO answer_documents VALUES (?, ?)", [(seq, document_id) for document_id in document_ids]
     )
@@ -49,6 +54,15 @@ def load(connection: sqlite3.Connection, answer_id: str) -> AnswerRecord:
 def load_all(connection: sqlite3.Connection) -> list[AnswerRecord]:
     """Oldest first."""
     return [records.answer_record(row) for row in connection.execute("SELECT * FROM answers ORDER BY seq")]
+
+
+def head(connection: sqlite3.Connection) -> LogHead | None:
+    """Where the log ended when it was last written to; it is written in the transaction that appends."""
+    row = connection.execute("SELECT value FROM meta WHERE key = ?", (_HEAD,)).fetchone()
+    if row is None:
+        return None
+    count, _, chain = row[0].partition(" ")
+    return LogHead(int(count), chain)
 
 
 def redact(connection: sqlite3.Connection, document_ids: Iterable[str]) -> int:
@@ -82,6 +96,21 @@ def broken_links(answers: Iterable[AnswerRecord]) -> list[str]:
             broken.append(answer.id)
         previous = answer.chain_sha256
     return broken
+
+
+def fault_at_end(head: LogHead | None, answers: Sequence[AnswerRecord]) -> str:
+    """What is wrong with the end of the log, oldest first; empty when it is whole.
+
+    A chain alone does not show that its newest rows are gone. Read `head` first and `answers` after it: what is appended
+    in between is no fault. Who can write every row can write the head too; this shows loss, not malice.
+    """
+    if head is None:
+        return ""
+    if n_missing := max(0, head.n_answers - len(answers)):
+        return f"of {head.n_answers} recorded outcomes {n_missing} are missing"
+    if head.n_answers and answers[head.n_answers - 1].chain_sha256 != head.chain_sha256:
+        return f"outcome {head.n_answers} is not the one that was recorded"
+    return ""
 
 
 def _link(previous: str, answer_id: str, status: str, body_sha256: str, created_at: float) -> str:

@@ -14,10 +14,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from gawah.errors import StampMismatchError, StoreBusyError
+from gawah.errors import StampMismatchError, StoreBusyError, StoreError
 from gawah.fingerprint import sha256_text
 from gawah.ports import Embedding, SegmentRecord
 from gawah.store import answers, connection, jobs, records
+from gawah.store.readonly import FileState, is_writable, state_of
 from gawah.store.snapshot import SqliteSnapshot
 from gawah.types import (
     AnswerRecord,
@@ -27,6 +28,7 @@ from gawah.types import (
     Failure,
     IndexedChunk,
     Job,
+    LogHead,
     ModelStamp,
     Stamp,
 )
@@ -46,7 +48,8 @@ class SqliteCatalog:
         self._opened: list[sqlite3.Connection] = []
         self._guard = threading.Lock()
         self._pid = os.getpid()
-        connection.connect(self.path, create=create).close()
+        connection.connect(self.path, create=create).connection.close()
+        self.read_only = not is_writable(self.path)
 
     def close(self) -> None:
         with self._guard:
@@ -57,9 +60,9 @@ class SqliteCatalog:
     def _connection(self) -> sqlite3.Connection:
         found: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if found is None:
-            found = connection.connect(self.path)
+            found, relies_on = connection.connect(self.path)
             found.row_factory = sqlite3.Row
-            self._local.connection = found
+            self._local.connection, self._local.relies_on = found, relies_on
             with self._guard:
                 self._opened.append(found)
         return found
@@ -67,11 +70,45 @@ class SqliteCatalog:
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[SqliteSnapshot]:
         """One consistent view; do not write through this catalog from the same thread while it is open."""
-        with connection.sqlite_errors(self.path), connection.transaction(self._connection(), "DEFERRED") as opened:
+        with self._read() as reading, connection.transaction(reading, "DEFERRED") as opened:
             yield SqliteSnapshot(opened)
 
     @contextlib.contextmanager
+    def _read(self) -> Iterator[sqlite3.Connection]:
+        """A connection to read from; StoreBusyError when files that were relied on changed meanwhile (readonly.py)."""
+        with connection.sqlite_errors(self.path):
+            opened = self._connection()
+            if self._has_changed():  # since an earlier read of a process that lives long
+                self._local.connection = None
+                opened = self._connection()
+            yield opened
+            if self._has_changed():
+                raise StoreBusyError(f"{self.path} was written to while it was read; run the command again")
+
+    def _has_changed(self) -> bool:
+        relies_on: FileState | None = self._local.relies_on
+        return relies_on is not None and state_of(self.path) != relies_on
+
+    @contextlib.contextmanager
+    def _note(self) -> Iterator[sqlite3.Connection]:
+        """A write that nobody is told of as done: how far a job is, an embedding that can be made again.
+
+        It does not wait for the disk. The log is written in order, so the next `_write` that returns has put it there
+        too; a power cut before that takes notes back to an earlier state and never leaves half of one.
+        """
+        opened = self._connection()
+        opened.execute("PRAGMA synchronous = NORMAL")
+        try:
+            with self._write():
+                yield opened
+        finally:
+            opened.execute("PRAGMA synchronous = FULL")
+
+    @contextlib.contextmanager
     def _write(self) -> Iterator[sqlite3.Connection]:
+        """A transaction; when it has ended, a power cut does not undo it."""
+        if self.read_only:
+            raise StoreError(f"{self.path} cannot be written; check its permissions, its folder's and the file system's")
         with connection.sqlite_errors(self.path), connection.transaction(self._connection()) as opened:
             yield opened
 
@@ -101,11 +138,11 @@ class SqliteCatalog:
             return jobs.enqueue(opened, files, self.clock())
 
     def claim(self, owner: str) -> Job | None:
-        with self._write() as opened:
+        with self._note() as opened:
             return jobs.claim(opened, owner, LEASE_S, self.clock())
 
     def advance(self, job: Job, state: DocumentState) -> None:
-        with self._write() as opened:
+        with self._note() as opened:
             jobs.advance(opened, job, state, LEASE_S, self.clock())
 
     def fail(self, job: Job, failure: Failure, *, retry_after_s: float | None = None) -> None:
@@ -125,8 +162,8 @@ class SqliteCatalog:
 
     def known_embeddings(self, model: ModelStamp, text_sha256: Iterable[str]) -> set[str]:
         """Which texts have been embedded by this model already."""
-        with connection.sqlite_errors(self.path):
-            rows = self._connection().execute(
+        with self._read() as opened:
+            rows = opened.execute(
                 "SELECT text_sha256 FROM embeddings WHERE model_sha256 = ? AND text_sha256 IN "
                 "(SELECT value FROM json_each(?))",
                 (embedding_key(model), json.dumps(list(text_sha256))),
@@ -136,7 +173,7 @@ class SqliteCatalog:
     def put_embeddings(self, model: ModelStamp, embeddings: Mapping[str, Embedding]) -> None:
         """Keeps embeddings by the hash of their text, before any chunk refers to them: a killed ingest loses no batch."""
         key = embedding_key(model)
-        with self._write() as opened:
+        with self._note() as opened:
             opened.executemany(
                 "INSERT OR IGNORE INTO embeddings (model_sha256, text_sha256, vector, signs, scales) "
                 "VALUES (?, ?, ?, ?, ?)",
@@ -183,7 +220,7 @@ class SqliteCatalog:
 
     def note_file(self, job: Job, media_type: str, size_bytes: int, sha256: str) -> None:
         """Records which bytes a job reads, so that a failure can be told from a file that has changed since."""
-        with self._write() as opened:
+        with self._note() as opened:
             jobs.check(opened, job)
             opened.execute(
                 "UPDATE documents SET size_bytes = ?, file_sha256 = ?, "
@@ -224,12 +261,17 @@ class SqliteCatalog:
             answers.append(opened, answer_id, status, body, document_ids, self.clock())
 
     def load_answer(self, answer_id: str) -> AnswerRecord:
-        with connection.sqlite_errors(self.path):
-            return answers.load(self._connection(), answer_id)
+        with self._read() as opened:
+            return answers.load(opened, answer_id)
 
     def load_answers(self) -> list[AnswerRecord]:
-        with connection.sqlite_errors(self.path):
-            return answers.load_all(self._connection())
+        with self._read() as opened:
+            return answers.load_all(opened)
+
+    def log_head(self) -> LogHead | None:
+        """Where the log ended when it was last written to; None in a store where nothing was recorded since it is kept."""
+        with self._read() as opened:
+            return answers.head(opened)
 
     def redact_answers(self, document_ids: Iterable[str] | None = None) -> int:
         """Empties every outcome that carries words of these documents, or of any that was removed; returns how many."""
@@ -262,8 +304,8 @@ class SqliteCatalog:
 
     def purge_owed(self) -> bool:
         """Whether a purge was begun and words of it may still be in the store's files."""
-        with connection.sqlite_errors(self.path):
-            row = self._connection().execute("SELECT 1 FROM meta WHERE key = 'purge_owed'").fetchone()
+        with self._read() as opened:
+            row = opened.execute("SELECT 1 FROM meta WHERE key = 'purge_owed'").fetchone()
             return row is not None
 
     def vacuum(self) -> None:
@@ -287,8 +329,7 @@ class SqliteCatalog:
 
     def integrity_errors(self) -> list[str]:
         """What SQLite's own check finds; empty when the file is sound."""
-        with connection.sqlite_errors(self.path):
-            opened = self._connection()
+        with self._read() as opened:
             found = [row[0] for row in opened.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
             found += [f"{row[0]} row {row[1]} refers to nothing" for row in opened.execute("PRAGMA foreign_key_check")]
             return found

@@ -9,6 +9,7 @@ import contextlib
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from gawah.errors import (
     ForeignStoreError,
@@ -19,6 +20,7 @@ from gawah.errors import (
     StoreFullError,
 )
 from gawah.store.migrations import APPLICATION_ID, MIGRATIONS
+from gawah.store.readonly import FileState, is_writable, open_read_only
 
 FILE_NAME = "catalog.sqlite"
 BUSY_TIMEOUT_MS = 15_000  # a document's commit holds the write lock for some milliseconds; large ones for seconds
@@ -47,24 +49,36 @@ def _translated(error: sqlite3.Error, path: Path) -> StoreError | ForeignStoreEr
     return StoreError(f"{path}: {error}")
 
 
-def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
-    """A connection in autocommit mode, migrated to this version of gawah.
+class Opened(NamedTuple):
+    """A connection in autocommit mode; `relies_on` is the state of files that must not change while it reads."""
+
+    connection: sqlite3.Connection
+    relies_on: FileState | None
+
+
+def connect(path: Path, *, create: bool = False) -> Opened:
+    """Opens a store, migrated to this version of gawah; one that may not be written is opened to read.
 
     Raises NotFoundError (no store there), ForeignStoreError (another program's file, or a newer gawah's),
     StoreCorruptError, StoreError.
     """
-    if not path.exists():
+    size = _size(path)
+    if size is None:
         if not create:
             raise NotFoundError(f"no store at {path.parent}; make one with: gawah ingest FOLDER --store {path.parent}")
         with _os_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-    elif not create and not path.stat().st_size:
+    elif not create and not size:
         # An ingest that makes the store is in its first moment, or something has emptied the file.
         raise NotFoundError(f"no store at {path.parent} ({path.name} is empty); make one with: gawah ingest FOLDER")
     # The file is never opened but by SQLite: closing any other descriptor of it would drop this process's locks (POSIX),
     # and the next process to leave would take the write-ahead log for its own and delete it.
     with sqlite_errors(path):
-        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=256)
+        relies_on = None
+        if size is not None and not is_writable(path):
+            connection, relies_on = open_read_only(path)
+        else:
+            connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=256)
         try:
             connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
             _migrate(connection, path)
@@ -74,7 +88,19 @@ def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
         except BaseException:
             connection.close()
             raise
-    return connection
+    return Opened(connection, relies_on)
+
+
+def _size(path: Path) -> int | None:
+    """The file's size in bytes, None when there is none; StoreError when nobody can tell, or the store is a file."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return None
+    except NotADirectoryError as error:
+        raise StoreError(f"the store {path.parent} is a file, or below one; name a folder with --store") from error
+    except OSError as error:
+        raise StoreError(f"the store {path.parent} cannot be looked into: {error.strerror or error}") from error
 
 
 @contextlib.contextmanager
@@ -95,6 +121,8 @@ def _migrate(connection: sqlite3.Connection, path: Path) -> None:
         raise ForeignStoreError(f"{path} was made by a newer gawah (store version {version}); upgrade gawah")
     if version == len(MIGRATIONS):
         return
+    if version and not is_writable(path):
+        raise StoreError(f"{path} is of an older gawah and cannot be written; run `gawah status` once with write permission")
     connection.execute("PRAGMA journal_mode = WAL")
     with transaction(connection):
         version = connection.execute("PRAGMA user_version").fetchone()[0]  # another process may have been faster

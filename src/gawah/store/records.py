@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from typing import Any
 
 import numpy as np
 
 from gawah.ports import Embedding, TokenCodes
 from gawah.types import (
+    Advance,
     AnswerRecord,
     Block,
     BlockKind,
@@ -122,10 +124,11 @@ def extraction_json(document: Document) -> str:
     return json.dumps(
         {
             "blocks": [[b.kind.value, b.span.start, b.span.end, b.level, b.title] for b in document.blocks],
-            "places": [to_json(place) for place in document.places],
+            "places": [_place_json(place) for place in document.places],
             "removed": [to_json(removal) for removal in document.removed],
             "warnings": list(document.warnings),
             "conservation": to_json(document.conservation),
+            "quality": dict(document.quality),
             "extractor": document.extractor,
         },
         ensure_ascii=False,
@@ -145,11 +148,31 @@ def document(row: Row) -> Document:
         language=row["language"],
         text=row["text"],
         blocks=tuple(Block(BlockKind(b[0]), Span(b[1], b[2]), b[3], b[4]) for b in kept["blocks"]),
-        places=tuple(from_json(Place, place) for place in kept["places"]),
+        places=tuple(_place(place) for place in kept["places"]),
         extractor=kept["extractor"],
         conservation=from_json(Conservation, kept["conservation"]),
         warnings=tuple(kept["warnings"]),
         removed=tuple(from_json(Removal, removal) for removal in kept["removed"]),
+        quality=kept.get("quality", {}),  # documents of the first release have none
+    )
+
+
+def _place_json(place: Place) -> dict[str, object]:
+    body: dict[str, object] = {"span": [place.span.start, place.span.end], "locator": to_json(place.locator)}
+    if place.advance is not None:
+        body["advance"] = [place.advance.toward, *place.advance.tenths]
+    return body
+
+
+def _place(body: dict[str, Any]) -> Place:
+    """A place as `_place_json` wrote it, or as the first release did, with its span as an object."""
+    span = body["span"]
+    locator: Locator = from_json(Locator, body["locator"])  # type: ignore[arg-type]
+    advance = body.get("advance")
+    return Place(
+        Span(*span) if isinstance(span, list) else from_json(Span, span),
+        locator,
+        Advance(advance[0], tuple(advance[1:])) if advance else None,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -186,9 +186,12 @@ class Request:
 
 
 class ChatServer:
-    """Answers on 127.0.0.1 with its replies one after the other, the last one for ever. A context manager."""
+    """Answers on 127.0.0.1 with its replies one after the other, the last one for ever. A context manager.
 
-    def __init__(self, *replies: Reply) -> None:
+    A function in place of a reply is given the request, so that what is answered need not depend on who came first.
+    """
+
+    def __init__(self, *replies: Reply | Callable[[Request], Reply]) -> None:
         self.requests: list[Request] = []
         self._replies = replies
         self._closing = threading.Event()
@@ -215,7 +218,8 @@ class ChatServer:
     def _next(self, request: Request) -> Reply:
         with self._lock:
             self.requests.append(request)
-            return self._replies[min(len(self.requests), len(self._replies)) - 1]
+            reply = self._replies[min(len(self.requests), len(self._replies)) - 1]
+        return reply(request) if callable(reply) else reply
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         server = self

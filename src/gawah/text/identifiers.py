@@ -57,9 +57,9 @@ def identifier_terms(text: str) -> list[str]:
     terms: list[str] = []
     pattern = _SIMPLE_COMPOUND if is_simple(text) else _COMPOUND
     for compound in pattern.findall(text):
-        if compound.isalnum():
-            if compound[1:].islower():  # nearly every word, seen without a regular expression
-                continue
+        if compound[1:].islower() and compound.isalnum():  # nearly every word, seen without a regular expression
+            continue
+        if not _JOINERS.search(compound):  # a word with marks (हिंदी, عَلی) is no compound, though it is not isalnum
             terms.extend(_camel_terms(compound))
         elif not _is_dotted_letters(compound):
             terms.extend(_compound_terms(compound))

@@ -1,0 +1,136 @@
+"""Runs: words of one line with no wide blank between them, in the reading frame; and what is known of a page's text."""
+
+from __future__ import annotations
+
+import unicodedata
+from array import array
+from collections import Counter
+from dataclasses import dataclass, field
+
+from gawah.extract.pdf.frame import RTL, to_page
+from gawah.extract.pdf.letters import SOFT_HYPHEN
+
+# Shares of the letter size.
+# Shares of the letter size.
+NEW_WORD = 0.2  # a wider gap inside a word parts it; a space is a quarter of the size
+_NEW_RUN = 0.8  # a wider gap parts runs; word spaces of justified text rarely reach it
+BACKWARDS = 0.5
+OFF_LINE = 0.45
+_BOLD_SHARE = 0.97  # of a run's letters
+
+
+@dataclass(slots=True, eq=False)
+class Run:
+    """Words of one line. lefts and rights: where the glyph of each character of `text` begins and ends along the line;
+    letters of one ligature have the same.
+
+    x0, y0, x1, y1: the ink; bottom, top: the cells of the font, which are the same for every letter of it.
+    """
+
+    text: str
+    lefts: array[float]
+    rights: array[float]
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    bottom: float
+    top: float
+    size: float
+    is_bold: bool
+    page: int
+    turn: int
+    n_letters_by_style: dict[tuple[float, bool], int] = field(default_factory=dict)
+
+    @property
+    def middle(self) -> float:
+        return (self.bottom + self.top) / 2
+
+    @property
+    def begins_bold(self) -> bool:
+        return next(iter(self.n_letters_by_style), (0.0, self.is_bold))[1]
+
+    @property
+    def is_rtl(self) -> bool:
+        return self.lefts[0] > self.rights[-1]
+
+
+@dataclass(slots=True)
+class PageText:
+    """What a page says, in runs, and the books of its characters.
+
+    number: of the page, from 1; box: what of it shows, in user space; turn: quarter turns of most of its text.
+    `aslant` and `outside` are words that stand at an odd angle, or outside of what the page shows.
+    """
+
+    number: int
+    box: tuple[float, float, float, float]
+    runs: list[Run] = field(default_factory=list)
+    turn: int = 0
+    n_read: int = 0
+    n_letters: int = 0
+    n_garbled: int = 0
+    n_invisible: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+    added: Counter[str] = field(default_factory=Counter)
+    aslant: list[str] = field(default_factory=list)
+    outside: list[str] = field(default_factory=list)
+
+    def frame_box(self) -> tuple[float, float, float, float]:
+        """What of the page shows, in the reading frame of most of its text."""
+        return to_page((4 - self.turn) % 4, *self.box)
+
+
+def gap_between(before: Run, run: Run) -> float | None:
+    """How far a word stands behind a run along its line; None when it does not go on there."""
+    size = max(before.size, run.size)
+    if before.turn != run.turn or before.text[-1] == SOFT_HYPHEN:
+        return None
+    if abs(before.middle - run.middle) > OFF_LINE * size and not before.bottom <= run.middle <= before.top:
+        return None
+    forwards = run.x0 - before.x1
+    if _is_rtl(run) or _is_rtl(before):
+        gap = max(forwards, before.x0 - run.x1)
+        return gap if gap <= _NEW_RUN * size else None
+    return forwards if -BACKWARDS * size <= forwards <= _NEW_RUN * size else None
+
+
+def _is_rtl(run: Run) -> bool:
+    return RTL.match(run.text) is not None and unicodedata.bidirectional(run.text[0]) in ("R", "AL")
+
+
+def append_blank(run: Run, following: Run) -> None:
+    """Puts a blank behind a run, that takes the room up to what follows."""
+    run.text += " "
+    if following.x0 >= run.rights[-1]:
+        run.lefts.append(run.rights[-1])
+        run.rights.append(following.x0)
+    else:
+        run.lefts.append(following.x1)
+        run.rights.append(max(following.x1, run.lefts[-2]))
+
+
+def append(run: Run, following: Run) -> None:
+    """Puts a run behind another one of the same line."""
+    run.text += following.text
+    run.lefts.extend(following.lefts)
+    run.rights.extend(following.rights)
+    styles = run.n_letters_by_style
+    for style, n_letters in following.n_letters_by_style.items():
+        styles[style] = styles.get(style, 0) + n_letters
+    if len(following.text) * 2 > len(run.text):
+        run.bottom, run.top = following.bottom, following.top
+    run.x0, run.x1 = min(run.x0, following.x0), max(run.x1, following.x1)
+    run.y0, run.y1 = min(run.y0, following.y0), max(run.y1, following.y1)
+    _settle_style(run)
+
+
+def _settle_style(run: Run) -> None:
+    """The size of most letters; bold when nearly all are."""
+    styles = run.n_letters_by_style
+    if len(styles) > 1:
+        sizes = Counter[float]()
+        for (size, _), n_letters in styles.items():
+            sizes[size] += n_letters
+        run.size = max(sizes, key=lambda size: (sizes[size], size))
+        run.is_bold = sum(n for (_, is_bold), n in styles.items() if is_bold) > _BOLD_SHARE * sum(styles.values())

@@ -1,0 +1,121 @@
+"""A table's lines to rows of cells; and a table that goes on upon the next page put to its beginning."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import median
+
+from gawah.extract.pdf.lines import Line
+from gawah.extract.pdf.order import Region
+from gawah.extract.pdf.runs import Run
+
+Cell = list[Run]
+_NUMBERS = re.compile(r"[\d.,%$€£+−-]+(?: [\d.,%$€£+−-]+)+")
+_WORD = re.compile(r"\S+")
+_SAME_CUT_PT = 12.0  # how far the columns of a continued table may be shifted
+_WITHIN_ROW = 0.8  # times the distance of two rows: lines closer than this are of one row
+_BETWEEN_LINES = 0.85  # of the letter size: what is lower by less overlaps the line above
+_MOST_HEAD_ROWS = 4
+
+
+@dataclass(slots=True, eq=False)
+class Table:
+    """Rows of cells, each a list of runs in reading order. pages: the first and the last."""
+
+    rows: list[list[Cell]]
+    cuts: tuple[float, ...]
+    pages: tuple[int, int]
+
+
+def table_of(region: Region) -> Table:
+    """The table of a region that has cuts."""
+    page = region.lines[0].runs[0].page
+    rows = [[list(cell) for cell in row] for row in _rows(region)]
+    return Table(rows, region.cuts, (page, page))
+
+
+def is_continued(table: Table, after: Table) -> bool:
+    """Whether a page begins with the rest of the table that the page before ends with."""
+    return (
+        after.pages[0] == table.pages[1] + 1
+        and len(after.cuts) == len(table.cuts)
+        and all(abs(a - b) <= _SAME_CUT_PT for a, b in zip(table.cuts, after.cuts, strict=True))
+    )
+
+
+def n_repeated_head_rows(table: Table, after: Table) -> int:
+    """How many rows at the beginning of the rest repeat the table's head."""
+    n = 0
+    for first, again in zip(table.rows[:_MOST_HEAD_ROWS], after.rows, strict=False):
+        if _words(first) != _words(again):
+            break
+        n += 1
+    return n if n < len(after.rows) else 0
+
+
+def _words(row: list[Cell]) -> list[str]:
+    return [" ".join(run.text for run in cell) for cell in row]
+
+
+def _rows(region: Region) -> list[list[Cell]]:
+    """Lines are rows, unless one holds the second lines of cells of the row above it."""
+    lines = region.lines
+    drops = [a.middle - b.middle for a, b in pairwise(lines)]
+    usual = median(drops) if drops else 0.0
+    rows: list[list[Cell]] = []
+    for index, line in enumerate(lines):
+        cells = _cells(line, region.cuts)
+        drop = drops[index - 1] if index else 0.0
+        following = drops[index] if index < len(drops) else usual
+        if rows and _goes_on(rows[-1], cells, drop, max(usual, following)):
+            for cell, more in zip(rows[-1], cells, strict=True):
+                cell.extend(more)
+        else:
+            rows.append(cells)
+    return rows
+
+
+def _cells(line: Line, cuts: tuple[float, ...]) -> list[Cell]:
+    cells: list[Cell] = [[] for _ in range(len(cuts) + 1)]
+    for run in line.runs:
+        for part in _parted(run, cuts):
+            # What stands over several columns is read where it begins.
+            middle = part.x0 if _spans(part, cuts) else (part.x0 + part.x1) / 2
+            cells[sum(cut <= middle for cut in cuts)].append(part)
+    return cells
+
+
+def _spans(run: Run, cuts: tuple[float, ...]) -> bool:
+    return any(run.x0 < cut < run.x1 for cut in cuts)
+
+
+def _parted(run: Run, cuts: tuple[float, ...]) -> list[Run]:
+    """Numbers of neighbouring columns that stand so close that they became one run, each by itself."""
+    if not _spans(run, cuts) or _NUMBERS.fullmatch(run.text) is None:
+        return [run]
+    parts: list[Run] = []
+    for match in _WORD.finditer(run.text):
+        first, past = match.span()
+        lefts, rights = run.lefts[first:past], run.rights[first:past]
+        part = replace(run, text=match.group(), lefts=lefts, rights=rights, x0=lefts[0], x1=rights[-1])
+        parts.append(part)
+    return parts
+
+
+def _goes_on(row: list[Cell], cells: list[Cell], drop: float, usual: float) -> bool:
+    """Whether a line belongs to the row above it.
+
+    It does when it continues some of its cells, closely, with words; and when it stands between two lines, in columns
+    where the row has nothing, as a cell over several rows does.
+    """
+    filled = {number for number, cell in enumerate(cells) if cell}
+    above = {number for number, cell in enumerate(row) if cell}
+    runs = [run for cell in cells for run in cell]
+    if not filled or len(filled) >= len(above):
+        return False
+    if not filled & above:
+        return drop < _BETWEEN_LINES * max(run.size for run in runs)
+    continues = min(filled) > 0 and filled <= above and drop < _WITHIN_ROW * usual
+    return continues and not any(run.text[:1].isdigit() for run in runs)

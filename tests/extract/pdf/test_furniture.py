@@ -1,0 +1,106 @@
+"""Furniture leaves the text and is written down; what only looks like it stays."""
+
+from tests.extract.pdf.reading import read
+
+from gawah.testing.pdf import Page, pdf, wrapped
+
+TOPICS = ("harbours and tides", "rivers and their mouths", "wells and springs", "lakes and ponds", "snow and ice")
+
+
+def body(topic):
+    return wrapped(f"This page is about {topic}, of which a good deal can be said. " * 12, 450)
+
+
+def book(n_pages=5, head="A History of Water", first_number=1):
+    pages = []
+    for number in range(n_pages):
+        page = Page()
+        page.text(60, 760, head, 9).lines(60, 700, body(TOPICS[number]))
+        pages.append(page.text(300, 30, str(first_number + number), 9))
+    return pages
+
+
+def reasons(document):
+    return {removal.text: removal.reason for removal in document.removed}
+
+
+def test_running_heads_and_page_numbers_go_and_are_kept_with_their_boxes():
+    document = read(pdf(book()))
+    assert "History of Water" not in document.text
+    assert [removal.text for removal in document.removed] == [
+        words for number in range(1, 6) for words in ("A History of Water", str(number))
+    ]
+    assert set(reasons(document).values()) == {"running head", "page number"}
+    (box,) = document.removed[0].locator.boxes
+    assert (box.page, round(box.x0), round(box.y0)) == (1, 60, 758)
+    assert document.conservation.dropped["running head"] == 5 * len("A History of Water")
+
+
+def test_a_sentence_goes_on_under_a_foot_and_a_head():
+    pages = [Page().text(60, 760, "A History of Water", 9) for _ in range(4)]
+    for number, page in enumerate(pages):
+        page.lines(60, 700, ["this page " + line[10:] if not row else line for row, line in enumerate(body(TOPICS[number])[:-1])])
+        page.lines(60, page.y, [f"and what page {number} says does not end with it but"])
+    document = read(pdf(pages))
+    assert "does not end with it but this page is about rivers" in document.text
+
+
+def test_a_head_on_two_pages_only_is_text():
+    assert read(pdf(book(2))).text.count("A History of Water") == 2
+
+
+def test_numbers_in_a_table_at_the_edge_are_not_page_numbers():
+    pages = []
+    for number in range(4):
+        page = Page()
+        for line in range(38):
+            for column, x in enumerate((60, 160, 260, 360, 460)):
+                page.text(x, 760 - 18 * line, str(number + 3 * line + column))
+        pages.append(page)
+    document = read(pdf(pages))
+    assert document.removed == () or all("repeated" in removal.reason for removal in document.removed)
+
+
+def test_a_column_of_line_numbers_goes():
+    page = Page()
+    lines = wrapped("What the witness said on the first day was put down in full, line by line. " * 14, 400)
+    for number, line in enumerate(lines, start=1):
+        page.text(60 - (4 if number > 9 else 0), 720 - 24 * number, str(number)).text(100, 720 - 24 * number, line)
+    document = read(pdf([page]))
+    assert " ".join(document.text.split()) == ("What the witness said on the first day was put down in full, line by line. " * 14).strip()
+    assert set(reasons(document).values()) == {"line number"}
+
+
+def test_a_numbered_first_column_of_a_table_stays():
+    page = Page()
+    for number in range(1, 15):
+        page.text(60, 720 - 16 * number, str(number)).text(120, 720 - 16 * number, f"item {number}").text(300, 720 - 16 * number, f"{number}.00")
+    document = read(pdf([page]))
+    assert "7 | item 7 | 7.00" in document.text
+    assert not document.removed
+
+
+def test_what_stands_sideways_in_the_margin_goes_and_what_lies_outside_of_the_page_too():
+    page = Page(crop=(40, 40, 572, 752)).lines(90, 700, body("tides"))
+    page.text(60, 300, "printed by nobody", 7, angle=(0, 1)).text(5, 10, "crop mark 12-B", 6)
+    document = read(pdf([page]))
+    assert reasons(document) == {"printed by nobody": "stamp in the margin", "crop mark 12-B": "outside of the page"}
+    assert document.conservation.dropped["outside of the page"] == len("cropmark12-B")
+
+
+def test_a_word_across_the_page_goes():
+    page = Page().lines(60, 700, body("tides")).text(200, 300, "DRAFT", 60, angle=(0.7071, 0.7071))
+    assert reasons(read(pdf([page]))) == {"DRAFT": "text at an angle"}
+
+
+def test_a_lone_page_number_goes_from_a_lone_page_but_a_title_that_is_a_year_does_not():
+    lone = read(pdf([Page().lines(60, 700, body("tides")).text(300, 30, "- 12 -", 9)]))
+    assert reasons(lone) == {"- 12 -": "page number"}
+    assert "1984" in read(pdf([Page(size=(300, 200)).text(40, 180, "1984", 20)])).text
+
+
+def test_a_bold_look_made_by_printing_twice_is_read_once():
+    page = Page().text(60, 740, "Warning here").lines(60, 700, body("tides")).text(60.4, 740, "Warning here")
+    document = read(pdf([page]))
+    assert document.text.count("Warning here") == 1
+    assert document.conservation.dropped["printed twice"] == len("Warninghere")
