@@ -11,7 +11,7 @@ from gawah.errors import ExtractionError
 from gawah.extract.assembly import Assembly, fixed, sane_title
 from gawah.extract.canonical import stem
 from gawah.extract.cell_dates import iso_date, kind_of_format
-from gawah.extract.sheet import Cell, Row, column_letters, put_sheet
+from gawah.extract.sheet import Cell, Row, column_letters, number_text, put_sheet
 from gawah.types import BlockKind, Document, SheetRange, SourceFile
 
 _WHOLE_UP_TO = 1e15  # whole numbers up to here are written without a fraction
@@ -37,9 +37,10 @@ class XlsExtractor:
         for sheet in book.sheets():
             if sheet.visibility != _VISIBLE:
                 states.setdefault(sheet.visibility, []).append(sheet.name)
-            put_sheet(assembly, sheet.name, _rows(assembly, book, sheet))
+            name = sheet.name or "Sheet"
+            put_sheet(assembly, name, _rows(assembly, book, sheet))
             for (row, column), note in sorted(sheet.cell_note_map.items()):
-                where = fixed(SheetRange(sheet.name, f"{column_letters(column + 1)}{row + 1}"))
+                where = fixed(SheetRange(name, f"{column_letters(column + 1)}{row + 1}"))
                 assembly.put(BlockKind.PARAGRAPH, assembly.take(note.text or ""), where)
         for state, names in sorted(states.items()):
             words = "hidden sheets, read all the same" if state == _HIDDEN else "very hidden sheets"
@@ -101,4 +102,4 @@ def _value(book: Any, sheet: Any, row: int, column: int, kind: int) -> str:
         date = iso_date(value, shows or "both", from_1904=book.datemode == 1)
         if date:
             return date
-    return str(int(value)) if value == int(value) and abs(value) < _WHOLE_UP_TO else repr(value)
+    return str(int(value)) if value == int(value) and abs(value) < _WHOLE_UP_TO else number_text(repr(value))
