@@ -13,7 +13,8 @@ from statistics import median
 
 from PIL.Image import Image
 
-from gawah.extract.ocr.picture import Setting, grey, has_grain, skew_degrees, without_grain
+from gawah.extract.ocr.columns import in_columns
+from gawah.extract.ocr.picture import Setting, grey, has_grain, is_blank, skew_degrees, without_grain
 from gawah.extract.ocr.tesseract import Eyes, find_orientation, read
 from gawah.extract.ocr.words import OcrLine, OcrPage, OcrWord, mean_confidence
 
@@ -67,6 +68,8 @@ def read_page(picture: Image, eyes: Eyes, dpi: int = 0) -> OcrPage:
     """
     dpi = dpi if _LEAST_DPI <= dpi <= _MOST_DPI else _USUAL_DPI
     plain = grey(picture)
+    if is_blank(plain):
+        return OcrPage(*plain.size)
     if has_grain(plain):
         plain = without_grain(plain)
     best = _upright(plain, eyes, dpi)
@@ -80,7 +83,7 @@ def _look(plain: Image, setting: Setting, eyes: Eyes, dpi: int) -> _Look:
     if not setting.skew_degrees:
         setting = replace(setting, skew_degrees=skew_degrees(replace(setting, scale=1).apply(plain)))
     lines = read(eyes, setting.apply(plain), min(_MOST_DPI, dpi * setting.scale))
-    return _Look(setting, tuple(lines))
+    return _Look(setting, tuple(in_columns(lines)))
 
 
 def _upright(plain: Image, eyes: Eyes, dpi: int) -> _Look:
