@@ -33,7 +33,7 @@ def limits_for(media_type: str, size_bytes: int, limits: Limits, options: Option
 
 
 def _image_limits(media_type: str, limits: Limits) -> Limits:
-    """Tesseract's processes have a processor time of their own each; the wall time is for all of a file's pages."""
+    """Each of tesseract's processes has a processor time of its own; the wall time is for all of a file's pages."""
     factor = _PAGES_WALL if media_type == "image/tiff" else _PICTURE_WALL
     return replace(
         limits, memory_bytes=limits.memory_bytes + _PIXELS_BYTES, cpu_s=2 * limits.cpu_s, wall_s=factor * limits.wall_s

@@ -1,26 +1,29 @@
 """A picture of a page to its words: read as it stands, and where that goes badly looked at again in other ways.
 
-Grain is filtered out before the first look. Every further look costs another run of tesseract, so it is taken only when
-the last one was poor, and kept only when it is better: turned upright, in the languages of its script alone, enlarged.
+Grain is filtered out, the way the picture lies and its script are asked for, the slant is measured. Each further look
+costs another run of tesseract, so it is taken only when the last one was poor, and kept only when it is better: in all
+languages, turned another way, enlarged.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from statistics import median
 
 from PIL.Image import Image
 
-from gawah.extract.ocr.picture import Setting, grey, has_grain, skew_degrees, without_grain
-from gawah.extract.ocr.tesseract import Eyes, find_rotation, read
+from gawah.extract.ocr.columns import in_columns
+from gawah.extract.ocr.picture import Setting, grey, has_grain, is_blank, skew_degrees, without_grain
+from gawah.extract.ocr.tesseract import Eyes, find_orientation, read
 from gawah.extract.ocr.words import OcrLine, OcrPage, OcrWord, mean_confidence
-from gawah.text import dominant_script
 
 LOW_CONFIDENCE = 70.0
 _GOOD_CONFIDENCE = 85.0  # beyond it no other look is taken; clean print has 90 to 96
+_DOUBTFUL = 50.0  # so words of another script are read, which is the reason to look with other languages
+_DOUBTFUL_SHARE = 0.05
 _FEW_LETTERS = 12
+_FINDER_PX = 2400  # the longer side of the picture in which the orientation is looked for
 _LONG_WORD = 4  # letters; such a word is wider than high
 _UNREADABLE = 30.0  # words below are noise more often than words
 _NO_PAGE = 40.0  # a page below is no page of text; pictures of snow have 30
@@ -42,8 +45,15 @@ class _Look:
 
     @property
     def is_good(self) -> bool:
-        n_letters = sum(len(word.text) for word in self.words)
-        return n_letters >= _FEW_LETTERS and mean_confidence(self.words) >= _GOOD_CONFIDENCE
+        words = self.words
+        n_letters = sum(len(word.text) for word in words)
+        n_doubtful = sum(len(word.text) for word in words if word.confidence < _DOUBTFUL)
+        return (
+            n_letters >= _FEW_LETTERS
+            and n_doubtful <= _DOUBTFUL_SHARE * n_letters
+            and mean_confidence(words) >= _GOOD_CONFIDENCE
+            and not _is_sideways(self.lines)
+        )
 
     @property
     def worth(self) -> float:
@@ -58,18 +68,13 @@ def read_page(picture: Image, eyes: Eyes, dpi: int = 0) -> OcrPage:
     """
     dpi = dpi if _LEAST_DPI <= dpi <= _MOST_DPI else _USUAL_DPI
     plain = grey(picture)
+    if is_blank(plain):
+        return OcrPage(*plain.size)
     if has_grain(plain):
         plain = without_grain(plain)
-    best = _look(plain, Setting(*plain.size), eyes, dpi)
-    if sideways := _runs_sideways(best.lines):
-        best = _look(plain, Setting(*plain.size, sideways), eyes, dpi)
-    if not best.is_good:
-        best = _turned(plain, best, eyes, dpi)
-    script = dominant_script("".join(word.text for word in best.words))
-    if (fewer := eyes.for_script(script)).languages != eyes.languages:
-        best = max(best, _look(plain, best.setting, fewer, dpi), key=lambda look: look.worth)
+    best = _upright(plain, eyes, dpi)
     if not best.is_good and _may_be_enlarged(best, plain):
-        best = max(best, _look(plain, replace(best.setting, scale=2), fewer, dpi), key=lambda look: look.worth)
+        best = max(best, _look(plain, replace(best.setting, scale=2), eyes, dpi), key=lambda look: look.worth)
     return _page(best)
 
 
@@ -78,34 +83,32 @@ def _look(plain: Image, setting: Setting, eyes: Eyes, dpi: int) -> _Look:
     if not setting.skew_degrees:
         setting = replace(setting, skew_degrees=skew_degrees(replace(setting, scale=1).apply(plain)))
     lines = read(eyes, setting.apply(plain), min(_MOST_DPI, dpi * setting.scale))
-    return _Look(setting, tuple(lines))
+    return _Look(setting, tuple(in_columns(lines)))
 
 
-def _runs_sideways(lines: Sequence[OcrLine]) -> int:
-    """The quarter turns, clockwise, that set lines upright which tesseract read although they run up or down; 0 if none.
-
-    It does so now and then, but not as well as with upright ones.
+def _upright(plain: Image, eyes: Eyes, dpi: int) -> _Look:
+    """The best look at a grey picture as tesseract's finder says it lies, in the languages of the script it names; where
+    that goes badly in all languages too, and turned the other ways.
     """
-    words = [word for line in lines for word in line.words if len(word.text) >= _LONG_WORD]
-    n_tall = sum(word.y1 - word.y0 > word.x1 - word.x0 for word in words)
-    if 2 * n_tall <= len(words):
-        return 0
-    steps = [after.y0 - before.y0 for line in lines for before, after in pairwise(line.words)]
-    return 3 if sum(steps) > 0 else 1
-
-
-def _turned(plain: Image, first: _Look, eyes: Eyes, dpi: int) -> _Look:
-    """The better of the look and one at the picture turned as tesseract's finder says, or where it does not know at the
-    picture turned all ways.
-    """
-    found = find_rotation(eyes, plain, dpi)
-    turns = (1, 2, 3) if found is None else (found,) if found else ()
-    best = first
-    for quarter_turns in turns:
-        look = _look(plain, Setting(*plain.size, quarter_turns), eyes, dpi)
-        if look.worth > best.worth:
+    scale = -(-max(plain.size) // _FINDER_PX)
+    found = find_orientation(eyes, plain.reduce(scale) if scale > 1 else plain, max(_LEAST_DPI, dpi // scale))
+    turns = found.quarter_turns if found else 0
+    fewer = eyes.for_script(found.script) if found else eyes
+    best = _look(plain, Setting(*plain.size, turns), fewer, dpi)
+    if not best.is_good and fewer.languages != eyes.languages:
+        best = max(best, _look(plain, best.setting, eyes, dpi), key=lambda look: look.worth)
+    others = ((0,) if turns else ()) if found else (1, 2, 3)
+    for other in () if best.is_good else others:
+        look = _look(plain, Setting(*plain.size, other), eyes, dpi)
+        if look.worth > best.worth * (0.5 if _is_sideways(best.lines) else 1.0):
             best = look
     return best
+
+
+def _is_sideways(lines: Sequence[OcrLine]) -> bool:
+    """Whether the words run up or down: tesseract reads such lines too now and then, but not as well as upright ones."""
+    words = [word for line in lines for word in line.words if len(word.text) >= _LONG_WORD]
+    return 2 * sum(word.y1 - word.y0 > word.x1 - word.x0 for word in words) > len(words)
 
 
 def _may_be_enlarged(look: _Look, plain: Image) -> bool:

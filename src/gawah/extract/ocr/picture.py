@@ -30,7 +30,9 @@ def grey(picture: Image.Image) -> Image.Image:
     if picture.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in picture.info:
         layers = picture.convert("RGBA")
         on_white = _laid_on("white", layers)
-        return on_white if _spread(on_white) > _FLAT else _laid_on("black", layers)
+        return _laid_on("black", layers) if is_blank(on_white) else on_white
+    if picture.mode == "LAB":
+        return picture.getchannel("L")
     return picture.convert("L")
 
 
@@ -40,9 +42,10 @@ def _laid_on(paper: str, layers: Image.Image) -> Image.Image:
     return flat.convert("L")
 
 
-def _spread(picture: Image.Image) -> int:
+def is_blank(picture: Image.Image) -> bool:
+    """Whether a grey picture has nothing on its paper."""
     levels = np.asarray(picture)
-    return int(levels.max()) - int(levels.min())
+    return int(levels.max()) - int(levels.min()) <= _FLAT
 
 
 def has_grain(picture: Image.Image) -> bool:

@@ -30,33 +30,43 @@ _WORD_LEVEL = "5"
 _COLUMNS = 12
 # Not letters: tesseract marks right-to-left text with them. The joiners, which are spelling, stay.
 _INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff\u00ad"))
-_ROTATE = re.compile(r"^Rotate: (0|90|180|270)$", re.MULTILINE)
-_SURENESS = re.compile(r"^Orientation confidence: ([\d.]+)$", re.MULTILINE)
 _LEAST_SURENESS = 1.0
 
 
-# Languages that are written in another script than Latin, by tesseract's codes.
+# Languages by the script that tesseract's finder of scripts names; all others are written in Latin letters.
 _LANGUAGES_OF: dict[str, frozenset[str]] = {
     script: frozenset(languages.split())
     for script, languages in {
-        "Arab": "ara fas kur pus snd uig urd",
-        "Beng": "asm ben",
-        "Cyrl": "bel bul kaz kir mkd mon rus srp tgk ukr",
-        "Deva": "hin mar nep san",
-        "Ethi": "amh tir",
-        "Grek": "ell grc",
-        "Gujr": "guj",
-        "Guru": "pan",
-        "Hebr": "heb yid",
-        "Knda": "kan",
-        "Mlym": "mal",
-        "Orya": "ori",
-        "Sinh": "sin",
-        "Taml": "tam",
-        "Telu": "tel",
+        "Arabic": "ara fas kur pus snd uig urd",
+        "Bengali": "asm ben",
+        "Cyrillic": "bel bul kaz kir mkd mon rus srp tgk ukr",
+        "Devanagari": "hin mar nep san",
+        "Ethiopic": "amh tir",
+        "Greek": "ell grc",
+        "Gujarati": "guj",
+        "Gurmukhi": "pan",
+        "Han": "chi",
+        "Hangul": "kor",
+        "Hebrew": "heb yid",
+        "Japanese": "jpn",
+        "Kannada": "kan",
+        "Malayalam": "mal",
+        "Oriya": "ori",
+        "Sinhala": "sin",
+        "Tamil": "tam",
+        "Telugu": "tel",
         "Thai": "tha",
     }.items()
 }
+_NOT_LATIN = frozenset().union(*_LANGUAGES_OF.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Orientation:
+    """By how many quarter turns, clockwise, a picture is to be turned to stand upright, and the script of most of it."""
+
+    quarter_turns: int
+    script: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +80,11 @@ class Eyes:
 
     def for_script(self, script: str) -> Eyes:
         """The same with the languages of one script only; itself when there are none, or no others."""
-        languages = tuple(name for name in self.languages if name.split("_")[0] in _LANGUAGES_OF.get(script, ()))
+        codes = [(name, name.split("_")[0]) for name in self.languages]
+        if script == "Latin":
+            languages = tuple(name for name, code in codes if code not in _NOT_LATIN)
+        else:
+            languages = tuple(name for name, code in codes if code in _LANGUAGES_OF.get(script, ()))
         return replace(self, languages=languages) if languages else self
 
     def warnings(self) -> tuple[str, ...]:
@@ -114,18 +128,20 @@ def read(eyes: Eyes, picture: Image, dpi: int) -> list[OcrLine]:
     return parse_tsv(_run(command, _portable(picture)))
 
 
-def find_rotation(eyes: Eyes, picture: Image, dpi: int) -> int | None:
-    """By how many quarter turns, clockwise, the picture is to be turned to stand upright; None when that is not clear."""
+def find_orientation(eyes: Eyes, picture: Image, dpi: int) -> Orientation | None:
+    """How a grey picture lies and which script it is in; None when tesseract cannot tell, as with few letters."""
     if not eyes.finds_orientation:
         return None
     try:
         found = _run([eyes.program, "-", "-", "-l", "osd", "--dpi", str(dpi), "--psm", "0"], _portable(picture))
     except ExtractionError:  # so it ends where there are too few letters
         return None
-    rotate, sureness = _ROTATE.search(found), _SURENESS.search(found)
-    if rotate is None or sureness is None or float(sureness[1]) < _LEAST_SURENESS:
+    values = dict(line.partition(": ")[::2] for line in found.splitlines())
+    try:
+        turns, sureness = int(values["Rotate"]) // 90 % 4, float(values["Orientation confidence"])
+    except (KeyError, ValueError):
         return None
-    return int(rotate[1]) // 90
+    return Orientation(turns, values.get("Script", "")) if sureness >= _LEAST_SURENESS else None
 
 
 def parse_tsv(table: str) -> list[OcrLine]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 
 from gawah.extract.ocr.page import LOW_CONFIDENCE
 from gawah.extract.ocr.paragraphs import is_short, paragraphs
@@ -45,7 +44,7 @@ class Writer:
             start = self._at
             for index, line in enumerate(paragraph):
                 if index:
-                    self._join(paragraph, index, page.turn)
+                    self._join(paragraph[index - 1], line, page)
                 self._line(line, page, number)
             self.blocks.append(Block(BlockKind.PARAGRAPH, Span(start, self._at)))
         if page.unreadable:
@@ -63,16 +62,16 @@ class Writer:
             self.places.append(Place(Span(self._at, self._at + len(word.text)), _box(word, page, number)))
             self._put(word.text)
 
-    def _join(self, paragraph: Sequence[OcrLine], index: int, turn: int) -> None:
-        """Puts what stands between a line and the one before it."""
-        before, after = paragraph[index - 1], paragraph[index]
+    def _join(self, before: OcrLine, after: OcrLine, page: OcrPage) -> None:
+        """Puts what stands between two lines of a paragraph: a line that stops short keeps its break."""
         last, first = before.words[-1].text, after.words[0].text
         if _HYPHENATED.search(last) and first[:1].islower():
             whole = (last + first).lower().strip(".,;:!?")
             if whole not in self._vocabulary:
                 self._drop_hyphen()
             return
-        self._add("\n" if is_short(before, paragraph, turn) else " ")
+        block = [line for line in page.lines if line.block == before.block]
+        self._add("\n" if is_short(before, block, page.turn) else " ")
 
     def _drop_hyphen(self) -> None:
         self._pieces[-1] = self._pieces[-1][:-1]
