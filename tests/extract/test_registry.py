@@ -59,7 +59,7 @@ def test_a_wrong_name_is_a_warning_before_all_others():
     ("name", "data", "found"),
     [
         ("a.pdf", b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n", "application/pdf"),
-        ("a.txt", b"\x89PNG\r\n\x1a\n" + bytes(20), "image/png"),
+        ("a.txt", b"SQLite format 3\x00\x10\x00\x01\x01" + bytes(20), "application/vnd.sqlite3"),
         ("a.md", b"PK\x03\x04" + bytes(60), "application/zip"),
         ("a.bin", bytes(300), "application/octet-stream"),
         ("mail.eml", b"From: a@example.org\n\nhi", "message/rfc822"),
