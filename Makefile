@@ -55,7 +55,7 @@ bench-kill: $(VENV)/.develop
 	$(BIN)/python -m bench.kill
 
 lock:
-	uv pip compile pyproject.toml --extra audio --extra report --group test --group check --group bench $(LOCKFLAGS) -o requirements/develop.lock
+	uv pip compile pyproject.toml --extra audio --extra report --extra server --group test --group check --group bench $(LOCKFLAGS) -o requirements/develop.lock
 	uv pip compile pyproject.toml -c requirements/develop.lock $(LOCKFLAGS) -o requirements/runtime.lock
 	uv pip compile --group build -c requirements/develop.lock $(LOCKFLAGS) -o requirements/build.lock
 	uv pip compile requirements/models.in --no-deps $(LOCKFLAGS) -o requirements/models.lock

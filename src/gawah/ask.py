@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from gawah.cite import resolve
+from gawah.cite import Hear, resolve
 from gawah.compose import compose, number_sources, prompt_sha256
 from gawah.envelope import cited_documents, outcome_json
 from gawah.errors import StoreError
@@ -47,22 +47,22 @@ def judge(
     return replace(retrieved, times_ms={**retrieved.times_ms, **watch.times_ms}), decision
 
 
-def ask(assistant: Assistant, question: str, *, only: Filter | None = None) -> Outcome:
+def ask(assistant: Assistant, question: str, *, only: Filter | None = None, heard: Hear | None = None) -> Outcome:
     """Answers from the documents, or refuses before any generator is called; records which.
 
-    Raises GeneratorError or UnreachableError when the generator fails, and what `retrieve` raises.
+    `heard` is told an answer sentence by sentence while it is written (cite.resolve). Raises GeneratorError or UnreachableError when the generator fails, and what `retrieve` raises.
     """
-    return _recorded(assistant, answer(assistant, question, only=only))
+    return _recorded(assistant, answer(assistant, question, only=only, heard=heard))
 
 
-def answer(assistant: Assistant, question: str, *, only: Filter | None = None) -> Outcome:
+def answer(assistant: Assistant, question: str, *, only: Filter | None = None, heard: Hear | None = None) -> Outcome:
     """What `ask` does, but for the recording: the catalog is only read. Threads may share an assistant."""
     with assistant.catalog.snapshot() as snapshot:
         retrieved, decision = judge(assistant.retriever, assistant.gate, snapshot, question, only=only)
         contexts = {p.chunk.id: snapshot.context(p.chunk.id, CONTEXT_CHARS) for p in decision.admitted}
     if decision.refuse_reason is not None:
         return _refusal(assistant, question, retrieved, decision)
-    return _answer(assistant, question, retrieved, decision, contexts)
+    return _answer(assistant, question, retrieved, decision, contexts, heard)
 
 
 def _refusal(assistant: Assistant, question: str, retrieved: Retrieved, decision: GateDecision) -> Refusal:
@@ -85,13 +85,17 @@ def _answer(
     retrieved: Retrieved,
     decision: GateDecision,
     contexts: Mapping[str, tuple[str, str]],
+    heard: Hear | None,
 ) -> Answer:
     watch = Stopwatch()
     sources = number_sources(decision.admitted)
     prompt = compose(question, sources)
     with watch.stage("generate"):
         resolved = resolve(
-            assistant.generator.generate(prompt), sources, context=lambda passage: contexts[passage.chunk.id]
+            assistant.generator.generate(prompt),
+            sources,
+            context=lambda passage: contexts[passage.chunk.id],
+            heard=heard,
         )
     cited = {citation.marker for citation in resolved.citations}
     flags = tuple(

@@ -72,6 +72,13 @@ class Settings(BaseModel):
     openai_key: SecretStr = Field(SecretStr(""), description="API key of the endpoint; never shown or logged")
     generator_timeout_s: float = Field(120.0, gt=0, description="deadline of one generation, in seconds")
 
+    host: str = Field("127.0.0.1", min_length=1, description="address `serve` listens at; others than loopback need API keys")
+    port: int = Field(8642, ge=0, le=65535, description="port `serve` listens at; 0 takes a free one")
+    allowed_hosts: str = Field("", description="further names that a Host header may have, separated by commas")
+    require_key: bool = Field(False, description="ask for an API key on loopback too")  # noqa: FBT003
+    workers: int = Field(1, ge=0, le=64, description="ingest processes that `serve` starts")
+    requests_per_minute: int = Field(600, ge=0, description="limit of one API key; 0 means none")
+
 
 @dataclass(frozen=True, slots=True)
 class Loaded:

@@ -308,8 +308,12 @@ class Catalog(Protocol):
         """Gives back what an owner holds."""
         ...
 
-    def reclaim(self) -> int:
-        """Queues again what dead workers left; call it under the writer's lock only."""
+    def reclaim(self, owner: str | None = None) -> int:
+        """Queues again what a dead worker left; without one what all left, and none may be alive then."""
+        ...
+
+    def requeue_due(self) -> int:
+        """Queues failed documents whose time for another try has come; their attempts go on counting."""
         ...
 
     def known_embeddings(self, model: ModelStamp, text_sha256: Iterable[str]) -> set[str]: ...

@@ -568,6 +568,36 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
+class Upload:
+    """A file that was handed over: which document it is a version of, and where its bytes are kept.
+
+    Its `no` grows with every hand-over, a retry included; `sha256` and `path` are empty for a retry, which brings no bytes.
+    """
+
+    no: int
+    document_id: str
+    collection: str
+    name: str
+    sha256: str
+    size_bytes: int
+    path: str
+    created_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """Who may do what: scopes of read, ask, ingest, admin; no collections mean all. The secret itself is kept nowhere."""
+
+    id: str
+    name: str
+    scopes: tuple[str, ...]
+    collections: tuple[str, ...]
+    created_at: float
+    expires_at: float | None
+    revoked_at: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerRecord:
     """An outcome in the log. `body` is None after a purge: the chain of hashes holds all the same."""
 
