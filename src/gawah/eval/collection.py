@@ -127,8 +127,8 @@ def _corpus_of(folder: Path, queries: tuple[JudgedQuery, ...]) -> Path:
         return folder / _CORPUS
     others = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith((".", "_")))
     # The first part of a name tells: what follows may be inside an archive.
-    tops = {PurePosixPath(query.document).parts[0] for query in queries}
-    holding = [path for path in others if all((path / top).exists() for top in tops)] if len(others) > 1 else others
+    tops = {part for query in queries for part in PurePosixPath(query.document).parts[:1]}
+    holding = [path for path in others if tops <= {inner.name for inner in path.iterdir()}] if len(others) > 1 else others
     if len(holding) != 1:
         found = ", ".join(path.name for path in others) or "none"
         raise CollectionError(
