@@ -7,7 +7,7 @@ and kind. Every other field is kept.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, TypeVar
@@ -122,7 +122,7 @@ def load_unanswerable(path: Path) -> tuple[UnanswerableQuery, ...]:
     return _load(path, _unanswerable_query)
 
 
-def _corpus_of(folder: Path, queries: tuple[JudgedQuery, ...]) -> Path:
+def _corpus_of(folder: Path, queries: Sequence[JudgedQuery]) -> Path:
     if (folder / _CORPUS).is_dir():
         return folder / _CORPUS
     others = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith((".", "_")))
