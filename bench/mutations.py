@@ -95,10 +95,9 @@ def table(ends: Sequence[tuple[str, str]]) -> str:
     """A row for each (original ending, outcome), counted."""
     counted = Counter(ends)
     columns = sorted({end for _, end in ends}, key=lambda end: (end != "ready", end))
-    lines = ["| file | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
-    for ending in sorted({ending for ending, _ in ends}):
-        lines.append(f"| {ending} | " + " | ".join(str(counted[ending, column] or "") for column in columns) + " |")
-    return "\n".join(lines)
+    rows = [["file", *columns], ["---"] * (len(columns) + 1)]
+    rows += [[ending, *(str(counted[ending, end] or "") for end in columns)] for ending in sorted({one for one, _ in ends})]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 def main() -> int:
