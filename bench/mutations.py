@@ -84,6 +84,10 @@ def is_our_fault(record: DocumentRecord) -> bool:
     return record.failure is not None and record.failure.reason.startswith(OUR_FAULT)
 
 
+def is_of(name: str, known: str) -> bool:
+    return known == name or known.startswith(f"{name}/")
+
+
 def outcome(record: DocumentRecord) -> str:
     """`ready`, or the code of the failure; what neither is, by its state."""
     if record.state is DocumentState.FAILED and record.failure and record.failure.code and record.failure.reason:
@@ -128,21 +132,23 @@ def measure(scratch: Path, options: argparse.Namespace) -> int:
             before = time.perf_counter()
         wall_s = time.perf_counter() - start
         records = {record.name: record for record in app.documents()}
+        refused = {one.name: one.code for one in plan.refused}
         found = any(ANSWER in passage.chunk.content for passage in app.search(QUESTION).passages[:4])
         good = records["good.md"].state is DocumentState.READY
-    return report(made, records, wall_s, slowest, is_good=good and found, keep=options.keep)
+    return report(made, records, refused, wall_s, slowest, is_good=good and found, keep=options.keep)
 
 
 def report(
-    made: dict[str, Mutant], records: dict[str, DocumentRecord], wall_s: float, slowest: tuple[float, str],
-    *, is_good: bool, keep: Path | None,
+    made: dict[str, Mutant], records: dict[str, DocumentRecord], refused: dict[str, str], wall_s: float,
+    slowest: tuple[float, str], *, is_good: bool, keep: Path | None,
 ) -> int:  # fmt: skip
     ends, faults, lost = [], [], []
     for name, mutant in made.items():
-        # a ZIP that is read as a folder is as many documents as it has members, or none
-        own = [record for known, record in records.items() if known == name or known.startswith(f"{name}/")]
-        lost += [] if own else [name]
-        ends += [(mutant.original, outcome(record)) for record in own]
+        # A ZIP is a folder: as many documents as it has members; what of it cannot be one is refused, with a code.
+        own = [record for known, record in records.items() if is_of(name, known)]
+        codes = [f"refused: {code}" for known, code in refused.items() if is_of(name, known)]
+        lost += [] if own or codes else [name]
+        ends += [(mutant.original, end) for end in (*map(outcome, own), *codes)]
         faults += [record for record in own if is_our_fault(record)]
         if keep and any(is_our_fault(record) for record in own):
             keep.mkdir(parents=True, exist_ok=True)
