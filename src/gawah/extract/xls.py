@@ -50,7 +50,7 @@ class XlsExtractor:
 
 
 def _opened(data: bytes) -> Any:
-    """xlrd gets the workbook's stream: of a damaged compound file it would follow a ring of sectors until memory ends."""
+    """The book as xlrd reads it. It gets the workbook's stream: of a damaged compound file it would follow a ring of sectors until memory ends."""
     import xlrd
 
     stream = _stream(data)
