@@ -6,7 +6,7 @@ Nothing here changes a canonical text: folding happens in the analyzer only, eve
 from gawah.text.boundaries import collapse_space, dominant_script, grapheme_floor, lines_of, trim
 from gawah.text.demands import Demands, demands_of, unmet
 from gawah.text.identifiers import NAMESPACE, identifier_terms
-from gawah.text.negation import Denial, denial, is_negated
+from gawah.text.negation import Denial, denial, is_negated, stems
 from gawah.text.quantities import Quantities, Quantity, plain_digits, quantities
 from gawah.text.queries import STOP_WORDS, query_terms
 from gawah.text.sentences import sentences
@@ -36,6 +36,7 @@ __all__ = [
     "reference_terms",
     "sentences",
     "statements",
+    "stems",
     "trim",
     "unmet",
 ]

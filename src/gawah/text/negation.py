@@ -16,16 +16,16 @@ import regex
 from gawah.text.queries import STOP_WORDS
 from gawah.text.terms import analyze, fold
 
-_ENGLISH = frozenset("not no never without none nobody nothing neither nor cannot nowhere".split())
+_ENGLISH = frozenset(("not", "no", "never", "without", "none", "nobody", "nothing", "neither", "nor", "cannot", "nowhere"))
 _ROMAN_HINDI = frozenset(("nahin", "nahi"))  # "mat" and "na" are words of other languages too
-_INDIC = frozenset(fold(word) for word in "नहीं मत न ना नहिं बिना बग़ैर मना نہیں نہ مت بغیر بنا منع".split())
-_DOUBTFUL = frozenset(
-    (
-        "refuse refuses refused forbid forbids forbidden prohibited fail fails failed failing lack lacks lacking unable "
-        "impossible instead except rather avoid avoids stop stops stopped ended deny denies denied reject rejected rejects "
-        "hardly rarely seldom barely least false wrong abolished removed dropped missing forbidding invalid"
-    ).split()
+_INDIC_WORDS = "नहीं मत न ना नहिं बिना बग़ैर मना نہیں نہ مت بغیر بنا منع"
+_INDIC = frozenset(fold(word) for word in _INDIC_WORDS.split())
+_DOUBTFUL_WORDS = (
+    "refuse refuses refused forbid forbids forbidden prohibited fail fails failed failing lack lacks lacking unable "
+    "impossible instead except rather avoid avoids stop stops stopped ended deny denies denied reject rejected rejects "
+    "hardly rarely seldom barely least false wrong abolished removed dropped missing forbidding invalid"
 )
+_DOUBTFUL = frozenset(_DOUBTFUL_WORDS.split())
 _NO_NEGATION = regex.compile(
     r"\bnot only\b|\b(?:no|not) (?:more|less|fewer|later|earlier|sooner) than\b|\bno\.(?=\s?\d)|\bno matter\b", regex.IGNORECASE
 )

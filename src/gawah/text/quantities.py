@@ -1,7 +1,8 @@
 r"""Text to the numbers in it, as values with units: 1,340 is 1340, 40 percent is 40 %, ४० and ٤٠ are 40, "twelve" is 12.
 
 For comparing what two texts say. Times lose leading zeros (06:21 is 6:21, 07:00 is 7), versions keep their parts (3.2.1).
-Units are told apart, not converted: 50 cm is not 0.5 m here. Numbers inside names and codes (TML-13, G5, 0x01) are none.
+Units are told apart, not converted: 50 cm is not 0.5 m here. Numbers inside names and codes (TML-13, G5, 0x01)
+and those of list items are none.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ _NUMBER = regex.compile(
     r"(?P<sign>(?<![\p{N})\]])[-−](?=\d))?v?(?P<digits>\d++(?:[.,:]\d++|[\u00a0\u202f\u2009]\d{3}(?!\d))*+)"
 )
 _GROUPED = regex.compile(r"\d{1,3}(?:[,\u00a0\u202f\u2009]\d{2,3})*[,\u00a0\u202f\u2009]\d{3}(?:\.\d+)?")
+_ITEM = regex.compile(r"(?m)^[ \t]*(\d{1,3})[.)][ \t]")
 _ORDINAL = regex.compile(r"(?:st|nd|rd|th)(?![\p{L}\p{N}])", regex.IGNORECASE)
 _GLUED = regex.compile(r"[\p{L}\p{M}\p{N}_]")
 _WORD = regex.compile(r"[\p{L}\p{M}]++")
@@ -82,7 +84,10 @@ def plain_digits(text: str) -> str:
 
 
 def _in_digits(text: str) -> Iterator[Quantity]:
+    items = {match.start(1) for match in _ITEM.finditer(text)}
     for match in _NUMBER.finditer(text):
+        if match.start() in items:
+            continue
         end = match.end()
         before = unit_before(text, match.start())
         multiplier, after = _multiplied(text, end)

@@ -115,7 +115,7 @@ def _any() -> tuple[str, str]:
 
 def _split(alternatives: str) -> list[str]:
     """Alternatives apart, but for those inside parentheses."""
-    return regex.findall(r"(?:\(\?:[^)]*\)|[^|])+", alternatives)
+    return [match.group() for match in regex.finditer(r"(?:\(\?:[^)]*\)|[^|])+", alternatives)]
 
 
 @cache

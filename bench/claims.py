@@ -1,0 +1,153 @@
+"""How well claims are told from what their sources do not say: over examples/claims.jsonl, printed and written to docs/claims.md.
+
+`python -m bench.claims` measures and writes the page; `--check` exits with 1 when the page is not what would be written;
+`--show` prints every sentence that was judged otherwise than by its label.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from gawah.app import Application, build_embedder
+from gawah.cite import resolve, without_marks
+from gawah.config import load_settings
+from gawah.eval.stats import estimate
+from gawah.fingerprint import sha256_text
+from gawah.ports import Embedder
+from gawah.rerank import token_weights
+from gawah.support import Likeness, check_claims
+from gawah.testing.embedder import FakeEmbedder
+from gawah.testing.generator import make_source
+from gawah.text import analyze
+from gawah.types import Claim, DraftPart, Estimate, NumberedSource
+
+ROOT = Path(__file__).resolve().parents[1]
+SET = ROOT / "examples" / "claims.jsonl"
+HANDBOOK = ROOT / "examples" / "handbook"
+PAGE = ROOT / "docs" / "claims.md"
+BEGIN, END = "<!-- measured: python -m bench.claims -->", "<!-- end of measured -->"
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """An answer sentence with the quotes it may cite, what it is (`kind`) and what it should be judged."""
+
+    id: str
+    kind: str
+    label: str
+    text: str
+    sources: tuple[NumberedSource, ...]
+    tuned_on: bool
+
+
+@dataclass(frozen=True)
+class Judged:
+    labelled: Labelled
+    claim: Claim
+
+
+def read_set(path: Path = SET) -> list[Labelled]:
+    """Within each kind the ids in the order of their hashes take turns: first the half to tune on, then the other."""
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    turn: Counter[str] = Counter()
+    tuned = set()
+    for row in sorted(rows, key=lambda row: sha256_text(row["id"])):
+        turn[row["kind"]] += 1
+        if turn[row["kind"]] % 2:
+            tuned.add(row["id"])
+    return [
+        Labelled(row["id"], row["kind"], row["label"], row["claim"], _sources(row["quotes"]), row["id"] in tuned) for row in rows
+    ]
+
+
+def _sources(quotes: Sequence[Mapping[str, Any]]) -> tuple[NumberedSource, ...]:
+    return tuple(_source(number, quote) for number, quote in enumerate(quotes, start=1))
+
+
+def _source(number: int, quote: Mapping[str, Any]) -> NumberedSource:
+    """The passage a product would have shown: the chunk with its header, at its place in the document."""
+    made = make_source(number, quote["quote"], name=quote["document"], before=" " * quote["from"])
+    chunk = replace(made.passage.chunk, section=quote["section"], text=quote["header"] + quote["quote"])
+    return NumberedSource(number, replace(made.passage, chunk=chunk), quote["section"])
+
+
+@contextmanager
+def likeness_over(folder: Path, embedder: Embedder) -> Iterator[Likeness]:
+    """Word weights are those of the folder's chunks; they do not depend on an encoder, so none runs for them."""
+    with tempfile.TemporaryDirectory() as store:
+        settings = load_settings(environment={}, options={"store": store, "cache": store}).settings
+        with Application(settings, create=True, embedder=FakeEmbedder()) as app:
+            for _ in app.ingest(app.plan(folder)):
+                pass
+            with app.catalog.snapshot() as snapshot:
+                view = app.index.view(snapshot)
+
+                def weigh(words: Sequence[str]) -> list[float]:
+                    return token_weights(words, view.document_frequency, view.n_chunks, analyze=analyze)
+
+                yield Likeness(embedder, weigh)
+
+
+def judge(labelled: Labelled, likeness: Likeness) -> Judged:
+    resolved = resolve([DraftPart(labelled.text)], labelled.sources)
+    words = without_marks(resolved.text, resolved.marks)
+    checked = check_claims(words, resolved.claims, resolved.citations, labelled.sources, likeness)
+    if len(checked) != 1:
+        raise ValueError(f"{labelled.id} is {len(checked)} claims, not one")
+    return Judged(labelled, checked[0])
+
+
+def precision_and_recall(judged: Sequence[Judged], flagged: Sequence[str] = ("unsupported",)) -> tuple[Estimate, Estimate]:
+    """Of `unsupported` among sentences that cite: of those flagged the share that deserve it, of those that do the share flagged."""
+    cited = [one for one in judged if one.labelled.label != "uncited"]
+    named = [one for one in cited if one.claim.status in flagged]
+    wrong = [one for one in cited if one.labelled.label == "unsupported"]
+    hits = sum(one.labelled.label == "unsupported" for one in named)
+    return estimate(hits, len(named)), estimate(sum(one.claim.status in flagged for one in wrong), len(wrong))
+
+
+def kinds_table(judged: Sequence[Judged]) -> str:
+    kinds = list(dict.fromkeys(one.labelled.kind for one in judged))
+    lines = ["| kind | should be | sentences | supported | weak | unsupported | uncited |", "|---|---|---|---|---|---|---|"]
+    for kind in kinds:
+        of_kind = [one for one in judged if one.labelled.kind == kind]
+        counts = Counter(one.claim.status for one in of_kind)
+        cells = [kind, of_kind[0].labelled.label, len(of_kind), *(counts[s] for s in ("supported", "weak", "unsupported", "uncited"))]
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--tune", action="store_true")
+    parser.add_argument("--show", action="store_true")
+    options = parser.parse_args()
+    with likeness_over(HANDBOOK, build_embedder(load_settings().settings)) as likeness:
+        judged = [judge(labelled, likeness) for labelled in read_set()]
+    if options.show:
+        for one in judged:
+            if one.labelled.tuned_on and one.claim.status != one.labelled.label:
+                print(one.labelled.tuned_on, one.labelled.id, one.claim.status, one.claim.score, [m.kind + ":" + m.text for m in one.claim.missing], one.labelled.text)
+    if options.tune:
+        for one in sorted((one for one in judged if one.labelled.tuned_on and one.claim.markers), key=lambda one: one.claim.score or 0):
+            if not one.claim.missing:
+                print(one.claim.score, one.labelled.label, one.claim.status, one.labelled.id)
+    print(kinds_table(judged))
+    for half in (True, False):
+        p, r = precision_and_recall([one for one in judged if one.labelled.tuned_on is half])
+        print("tuned" if half else "held out", p, r)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,119 @@
+"""A claim and statements to how well each word of the claim is met: late interaction with the encoder's token vectors.
+
+As the reranker does: every token of the claim looks for its best match, rare words weigh more (MaxSim). Words that the
+encoder cannot read are met when the statement has them, to the letter of their beginning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import regex
+from numpy.typing import NDArray
+
+from gawah.ports import Embedder
+from gawah.support.quotes import Statement
+from gawah.text import stems
+
+Weigh = Callable[[Sequence[str]], Sequence[float]]
+"""The weight of each word: how rare it is in the corpus."""
+
+_READABLE_FROM = 0.5  # ports.Embedder.coverage: under one half vectors mean nothing
+_EMBEDDED_STATEMENTS = 8  # the likeliest by their words; each costs some milliseconds
+_MOST_EMBEDDED = 400  # of one answer: what a generator that does not stop may cost, some seconds
+_WORD = regex.compile(r"[\p{L}\p{N}\p{M}]+")
+_IN_HEADING = 0.8  # a word of the section's title is as good as met: "It means …" below the heading "GSM-E17"
+_LEAST_WEIGHT = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """best: float64 [n statements, n words], how well each word of the claim is met, 0 to 1; weights: [n words], sum 1."""
+
+    statements: tuple[Statement, ...]
+    best: NDArray[np.float64]
+    weights: NDArray[np.float64]
+
+    def score(self, chosen: Sequence[int]) -> float:
+        """How well the claim is met by the chosen statements together, 0 to 1."""
+        if not chosen or not len(self.weights):
+            return 0.0
+        return float(self.best[list(chosen)].max(axis=0) @ self.weights)
+
+
+class Likeness:
+    """Compares claims with statements; what was read once is kept. For one answer, and one thread."""
+
+    def __init__(self, embedder: Embedder, weigh: Weigh) -> None:
+        self._embedder = embedder
+        self._weigh = weigh
+        self._vectors: dict[str, NDArray[np.float64]] = {}
+        self._readable: dict[str, bool] = {}
+
+    def matches(self, claim: str, among: Sequence[Statement]) -> Matches:
+        """How the likeliest of the statements meet the claim, in the order given."""
+        words = _WORD.findall(claim)
+        weights = np.maximum(np.asarray(self._weigh(words), np.float64), _LEAST_WEIGHT)
+        held = _held(words, among)
+        likely = _likeliest(held @ weights)
+        chosen = tuple(among[at] for at in likely)
+        read = [at for at, word in enumerate(words) if self._is_readable(word)]
+        if not read or len(self._vectors) >= _MOST_EMBEDDED:
+            return Matches(chosen, held[likely], weights / weights.sum() if len(weights) else weights)
+        return self._read(claim, chosen, held[likely], weights, set(range(len(words))) - set(read))
+
+    def _read(
+        self,
+        claim: str,
+        chosen: tuple[Statement, ...],
+        held: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        unread: set[int],
+    ) -> Matches:
+        query = self._embedder.embed_query(claim)
+        tokens = [at for at, word in enumerate(query.words) if self._is_readable(word)]
+        vectors = query.token_vectors[tokens].astype(np.float64)
+        token_weights = np.asarray(self._weigh([query.words[at] for at in tokens]), np.float64)
+        best = np.zeros((len(chosen), len(tokens)))
+        for row, statement in enumerate(chosen):
+            theirs = self._vectors_of(statement.text)
+            if len(theirs) and tokens:
+                best[row] = (vectors @ theirs.T).max(axis=1)
+            titled = [stems(query.words[at]) <= statement.quote.heading_stems for at in tokens]
+            best[row] = np.maximum(best[row], np.where(titled, _IN_HEADING, 0.0))
+        by_letter = sorted(unread)
+        together = np.maximum(np.concatenate([token_weights, weights[by_letter]]), _LEAST_WEIGHT)
+        return Matches(
+            chosen,
+            np.clip(np.concatenate([best, held[:, by_letter]], axis=1), 0.0, 1.0),
+            together / together.sum() if len(together) else together,
+        )
+
+    def _vectors_of(self, text: str) -> NDArray[np.float64]:
+        if text not in self._vectors:
+            self._vectors[text] = self._embedder.embed_query(text).token_vectors.astype(np.float64)
+        return self._vectors[text]
+
+    def _is_readable(self, word: str) -> bool:
+        if word not in self._readable:
+            self._readable[word] = self._embedder.coverage(word) >= _READABLE_FROM
+        return self._readable[word]
+
+
+def _held(words: Sequence[str], among: Sequence[Statement]) -> NDArray[np.float64]:
+    """float64 [n statements, n words]: 1 where the statement has the word, by its beginning."""
+    of_each = [statement.quote.heading_stems | stems(statement.text) for statement in among]
+    held = np.zeros((len(among), len(words)))
+    for column, word in enumerate(words):
+        wanted = stems(word)
+        for row, theirs in enumerate(of_each):
+            held[row, column] = float(not wanted or wanted <= theirs)
+    return held
+
+
+def _likeliest(overlap: NDArray[np.float64]) -> list[int]:
+    """The statements that share most with the claim, in their own order."""
+    best = sorted(range(len(overlap)), key=lambda at: (-overlap[at], at))[:_EMBEDDED_STATEMENTS]
+    return sorted(best)
