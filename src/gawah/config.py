@@ -67,6 +67,7 @@ class Settings(BaseModel):
     openai_model: str = Field("", description="model name the endpoint expects")
     openai_key: SecretStr = Field(SecretStr(""), description="API key of the endpoint; never shown or logged")
     generator_timeout_s: float = Field(120.0, gt=0, description="deadline of one generation, in seconds")
+    strict: bool = Field(default=False, description="refuse where the answer says what its sources do not")
 
 
 @dataclass(frozen=True, slots=True)
