@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from gawah.text import Quantities, quantities, statements, stems
-from gawah.types import Citation, NumberedSource, Span
+from gawah.media_types import is_by_line
+from gawah.text import Quantities, lines, quantities, statements, stems
+from gawah.types import Citation, CsvCells, NumberedSource, SheetRange, Span
 
 
 @dataclass(frozen=True)
@@ -28,16 +29,20 @@ class Statement:
 
 @dataclass(frozen=True)
 class Quote:
-    """A quote under its marker; it begins at `start` of the canonical text. `heading`: its document, section and place."""
+    """A quote under its marker; it begins at `start` of the canonical text. `heading`: its document, section and place.
+    `by_line`: each line says something by itself, as in tables and code.
+    """
 
     marker: int
     text: str
     start: int = 0
     heading: str = ""
+    by_line: bool = False
 
     @cached_property
     def statements(self) -> tuple[Statement, ...]:
-        return tuple(Statement(self, span) for span in statements(self.text))
+        spans = lines(self.text) if self.by_line else statements(self.text)
+        return tuple(Statement(self, span) for span in spans)
 
     @cached_property
     def whole(self) -> str:
@@ -55,18 +60,13 @@ class Quote:
 
 def quotes_of(citations: Sequence[Citation], sources: Sequence[NumberedSource]) -> dict[int, Quote]:
     """The quotes by marker; a source's header (title and section) is part of what it is called."""
-    headers = {source.number: _header(source) for source in sources}
-    return {
-        citation.marker: Quote(
-            citation.marker,
-            citation.quote,
-            citation.span.start,
-            f"{headers.get(citation.marker, '')}\n{citation.document_name}\n{citation.label}\n{citation.locator_label}",
-        )
-        for citation in citations
-    }
+    by_number = {source.number: source for source in sources}
+    return {citation.marker: _quote(citation, by_number[citation.marker]) for citation in citations}
 
 
-def _header(source: NumberedSource) -> str:
-    chunk = source.passage.chunk
-    return chunk.text[: len(chunk.text) - len(chunk.content)]
+def _quote(citation: Citation, source: NumberedSource) -> Quote:
+    passage, chunk = source.passage, source.passage.chunk
+    header = chunk.text[: len(chunk.text) - len(chunk.content)]
+    names = (header, citation.document_name, citation.label, citation.locator_label)
+    by_line = is_by_line(passage.media_type) or isinstance(passage.locator, CsvCells | SheetRange)
+    return Quote(citation.marker, citation.quote, citation.span.start, "\n".join(names), by_line)

@@ -10,7 +10,7 @@ from gawah.text.negation import Denial, denial, is_negated, stems
 from gawah.text.quantities import Quantities, Quantity, plain_digits, quantities
 from gawah.text.queries import STOP_WORDS, query_terms
 from gawah.text.sentences import sentences
-from gawah.text.statements import statements
+from gawah.text.statements import lines, statements
 from gawah.text.terms import analyze, fold, reference_terms
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "grapheme_floor",
     "identifier_terms",
     "is_negated",
+    "lines",
     "lines_of",
     "plain_digits",
     "quantities",

@@ -25,6 +25,17 @@ def statements(text: str) -> list[Span]:
     ]
 
 
+def lines(text: str) -> list[Span]:
+    """Every line with a letter or a digit, without the blanks around it."""
+    found, at = [], 0
+    for line in text.split("\n"):
+        span = trim(text, at, at + len(line))
+        if span is not None and any(map(str.isalnum, line)):
+            found.append(span)
+        at += len(line) + 1
+    return found
+
+
 def _groups(text: str) -> Iterator[tuple[Span, bool]]:
     """Ranges that no sentence crosses, and whether one is a statement as it stands."""
     start, at, fence = 0, 0, ""
