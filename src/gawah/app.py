@@ -14,7 +14,7 @@ from gawah.chunk import Audit, Chunking
 from gawah.config import Settings
 from gawah.errors import ConfigurationError, NotFoundError, StoreError
 from gawah.extract.registry import extractor_for
-from gawah.extract.sandbox import Limits, Sandbox
+from gawah.extract.sandbox import Limits, Options, Sandbox
 from gawah.gate import (
     CalibratedGate,
     CalibrationStamp,
@@ -36,7 +36,7 @@ from gawah.store.answers import broken_links, fault_at_end
 from gawah.store.catalog import SqliteCatalog
 from gawah.store.lock import writer_lock
 from gawah.text import analyze, identifier_terms
-from gawah.types import Chunk, DocumentRecord, Filter, Outcome
+from gawah.types import Chunk, Document, DocumentRecord, Filter, Outcome
 from gawah.upkeep import Check, Removed, examine, finish_purge, purge, remove, repair, tidy
 from gawah.verify import CitationCheck, SourceReader, verify_answer
 
@@ -92,7 +92,7 @@ class Application:
 
     @cached_property
     def sandbox(self) -> Sandbox:
-        return self._resources.enter_context(Sandbox(limits_of(self.settings)))
+        return self._resources.enter_context(Sandbox(limits_of(self.settings), options_of(self.settings)))
 
     @cached_property
     def retriever(self) -> Retriever:
@@ -277,17 +277,22 @@ def build_generator(settings: Settings, embedder: Embedder) -> Generator:
     )
 
 
+def extract_file(settings: Settings, file: Path) -> Document:
+    """A file's document, read as ingest reads it, without a store; raises NotFoundError, ExtractionError."""
+    found = found_file(file.absolute().as_uri())
+    if found is None:
+        raise NotFoundError(f"no such file: {str(file)!r}; check the path")
+    source, data = read_source(found, settings.collection, file.name, settings.max_file_mb * _MEGABYTE)
+    with Sandbox(limits_of(settings), options_of(settings)) as sandbox:
+        return sandbox.extract(source, data)
+
+
 def chunk_file(
     settings: Settings, file: Path, *, strategy: str = "E", reference: bool = False, title: str | None = None
 ) -> tuple[list[Chunk], Audit]:
     """A file's chunks and the audit of them, without a store. The reference's title is the file's name without ending."""
-    found = found_file(file.absolute().as_uri())
-    if found is None:
-        raise NotFoundError(f"no such file: {str(file)!r}; check the path")
+    document = extract_file(settings, file)
     embedder = build_embedder(settings)
-    source, data = read_source(found, settings.collection, file.name, settings.max_file_mb * _MEGABYTE)
-    with Sandbox(limits_of(settings)) as sandbox:
-        document = sandbox.extract(source, data)
     chunking = Chunking(strategy, "reference" if reference else "blocks", settings.target_chars)
     count, window = embedder.count_tokens, embedder.stamp.window_tokens
     chunks = chunking.chunks(document, count_tokens=count, window_tokens=window, title=title or "")
@@ -299,4 +304,12 @@ def limits_of(settings: Settings) -> Limits:
         memory_bytes=settings.extract_memory_mb * _MEBIBYTE,
         cpu_s=settings.extract_cpu_s,
         wall_s=settings.extract_wall_s,
+    )
+
+
+def options_of(settings: Settings) -> Options:
+    return Options(
+        speech_model="" if settings.speech_model is None else str(settings.speech_model.absolute()),
+        speech_minutes=settings.speech_minutes,
+        ocr_languages=settings.ocr_languages,
     )

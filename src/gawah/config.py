@@ -54,6 +54,10 @@ class Settings(BaseModel):
     extract_cpu_s: Count = Field(60, description="processor time of one extraction, in seconds")
     extract_wall_s: Count = Field(120, description="wall time of one extraction, in seconds")
 
+    ocr_languages: str = Field("eng+hin+urd", min_length=2, description="tesseract's languages, the most frequent first")
+    speech_model: Path | None = Field(None, description="folder of a Whisper model for CTranslate2; default: the package")
+    speech_minutes: Count = Field(180, description="longer recordings fail with `too_long`")
+
     candidates: Count = Field(100, description="hits each retrieval leg hands to fusion")
     rerank: Literal["late", "none"] = Field("late", description="reranker over the fused shortlist")
     rerank_depth: Count = Field(50, description="how many fused candidates are reranked")

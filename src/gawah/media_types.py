@@ -68,7 +68,22 @@ _TYPES_BY_SUFFIX = {
         "audio/wav": "wav",
         "audio/ogg": "ogg oga opus",
         "audio/flac": "flac",
-        "video/mp4": "mp4 m4v",
+        "audio/mp4": "m4a m4b",
+        "audio/aac": "aac",
+        "audio/aiff": "aif aiff aifc",
+        "audio/amr": "amr",
+        "audio/x-matroska": "mka",
+        "audio/x-ms-wma": "wma",
+        "video/mp4": "mp4 m4v 3gp",
+        "video/ogg": "ogv",
+        "video/quicktime": "mov",
+        "video/webm": "webm",
+        "video/x-matroska": "mkv",
+        "video/x-msvideo": "avi",
+        "video/x-flv": "flv",
+        "video/x-ms-wmv": "wmv",
+        "video/mpeg": "mpg mpeg vob",
+        "video/mp2t": "mts m2ts",
     }.items()
     for suffix in suffixes.split()
 }

@@ -76,20 +76,25 @@ class CsvCells:
 
 @dataclass(frozen=True, slots=True)
 class PageBoxes:
-    """Pages of a PDF (1-based), the printed label of the first, and the boxes of the lines."""
+    """Pages of a PDF (1-based), the printed label of the first, and the boxes of the lines.
+
+    confidence: from 0 to under 1 where words were recognised by a machine that was not sure of them; 1 elsewhere.
+    """
 
     first_page: int
     last_page: int
     page_label: str = ""
     boxes: tuple[Box, ...] = ()
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class TimeRange:
-    """Seconds of a recording."""
+    """Seconds of a recording; confidence as in PageBoxes."""
 
     start_s: float
     end_s: float
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +115,17 @@ class Slide:
 
 @dataclass(frozen=True, slots=True)
 class ImageBox:
-    """A region of an image in percent of its width and height (Media Fragments `xywh=percent:`)."""
+    """A region of an image in percent of its width and height (Media Fragments `xywh=percent:`).
+
+    page: of an image with several, from 1; confidence as in PageBoxes.
+    """
 
     x: float
     y: float
     width: float
     height: float
+    page: int = 1
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +186,10 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Advance:
-    """How the characters of a place follow each other along its box: their widths in tenths of a point, end to end."""
+    """How the characters of a place follow each other along its box: their widths in tenths of a point, end to end.
+
+    A width of -1 is of a character that shares the glyph of the one before it, as the letters of a ligature do.
+    """
 
     toward: Literal["right", "left", "up", "down"]
     tenths: tuple[int, ...]

@@ -21,6 +21,7 @@ from gawah.types import BlockKind, Document, Locator, MailPart, SourceFile, Span
 Read = Callable[[SourceFile, bytes], Document]
 _STUB_SHARE = 0.25  # a plain part under this share of the HTML part's text says "your program cannot show this"
 _MOST_ATTACHMENTS = 200
+_TEXTS = frozenset({"text/html", "text/csv", "text/markdown", "text/tab-separated-values"})  # what is not read as plain
 _FLOWED = re.compile(r"(?m)^((?:>+ ?)?)(?!-- $)(.*) \n\1(?=[^>\n])")
 
 
@@ -60,12 +61,14 @@ class Letter:
             self.assembly.warnings.append(f"attachment {shown!r} was not read: there are more than {_MOST_ATTACHMENTS}")
             return
         promised = media_type_of(shown)
-        media_type = declared if promised == UNKNOWN_TYPE else promised
-        source = replace(self._source, name=f"{self._source.name}/{shown}", media_type=media_type)
+        if promised == UNKNOWN_TYPE:
+            promised = "text/plain" if declared.startswith("text/") and declared not in _TEXTS else declared
+        source = replace(self._source, name=f"{self._source.name}/{shown}", media_type=promised)
         try:
             document = self._read(source, data)
         except ExtractionError as error:
-            self.assembly.warnings.append(f"attachment {shown!r} was not read ({error.reason_code}): {error}")
+            why = "its type is not read" if error.reason_code == "unsupported_type" else str(error)
+            self.assembly.warnings.append(f"attachment {shown!r} was not read ({error.reason_code}): {why}")
             return
         self.assembly.name(shown, level)
         self.assembly.include(document, in_part(part), deeper=level, name=shown)

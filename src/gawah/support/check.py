@@ -53,7 +53,7 @@ def check_claims(
     `sources` are all that the generator was given: what is in none of them is foreign.
     """
     quotes = quotes_of(citations, sources)
-    known = Known([_said_by(source) for source in sources])
+    known = Known(lambda: [_said_by(source) for source in sources])
     verdicts: dict[tuple[str, tuple[int, ...]], Verdict] = {}
     checked = []
     for claim in claims:

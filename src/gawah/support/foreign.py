@@ -5,8 +5,9 @@ A language model writes such things from memory; they look exact and lead elsewh
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import regex
 
@@ -42,13 +43,19 @@ class Reference:
 
 
 class Known:
-    """What the sources of an answer hold, to be asked whether a reference is theirs."""
+    """What the sources of an answer hold, to be asked whether a reference is theirs; read when it is first asked."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._folded = [plain_digits(text).casefold() for text in texts]
-        self._numbered = frozenset(
-            (one.kind, key) for text in texts for one in references(text) if one.kind in _NUMBERED for key in one.key.split()
-        )
+    def __init__(self, read: Callable[[], Sequence[str]]) -> None:
+        self._read = read
+
+    @cached_property
+    def _folded(self) -> list[str]:
+        return [plain_digits(text).casefold() for text in self._read()]
+
+    @cached_property
+    def _numbered(self) -> frozenset[tuple[str, str]]:
+        found = (one for text in self._folded for one in references(text) if one.kind in _NUMBERED)
+        return frozenset((one.kind, key) for one in found for key in one.key.split())
 
     def holds(self, reference: Reference) -> bool:
         if reference.kind in _NUMBERED:

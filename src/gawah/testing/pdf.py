@@ -1,6 +1,10 @@
-"""A PDF written by hand, for tests: pages of positioned words in Helvetica, objects and offsets exact."""
+"""A PDF written by hand, for tests and measurements: pages of words in Helvetica at given places, offsets exact."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 # Widths of Helvetica in thousandths, from its published metrics, for the letters the tests set in columns.
 _WIDTHS = dict(
@@ -16,7 +20,7 @@ _WIDTHS = dict(
 )  # fmt: skip
 
 
-def width(text, size=10):
+def width(text: str, size: float = 10) -> float:
     """How wide a text is set, in points."""
     return sum(_WIDTHS.get(letter, 556) for letter in text) * size / 1000
 
@@ -25,13 +29,17 @@ def width(text, size=10):
 class Page:
     """What stands on a page, in the order of its content stream; y counts from the bottom."""
 
-    size: tuple = (612, 792)
+    size: tuple[float, float] = (612, 792)
     rotate: int = 0
-    crop: tuple | None = None
-    content: list = field(default_factory=list)
+    crop: tuple[float, float, float, float] | None = None
+    content: list[bytes] = field(default_factory=list)
     y: float = 0
 
-    def text(self, x, y, words, size=10, font="F1", angle=(1, 0), mode=0):
+    def text(
+        self, x: float, y: float, words: str, size: float = 10, font: str = "F1",
+        angle: tuple[float, float] = (1, 0), mode: int = 0,
+    ) -> Self:  # fmt: skip
+        """Words at a place; F1 is plain, F2 bold; angle is the cosine and sine; mode 3 is invisible."""
         a, b = angle
         escaped = words.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
         self.content.append(
@@ -39,7 +47,9 @@ class Page:
         )
         return self
 
-    def lines(self, x, y, lines, size=10, leading=12, font="F1"):
+    def lines(
+        self, x: float, y: float, lines: Iterable[str], size: float = 10, leading: float = 12, font: str = "F1"
+    ) -> Self:
         """Lines one below the other; `y` is then where the line after the last would stand."""
         for line in lines:
             self.text(x, y, line, size, font)
@@ -47,14 +57,16 @@ class Page:
         self.y = y
         return self
 
-    def draw(self, operators):
+    def draw(self, operators: str) -> Self:
         self.content.append(operators.encode())
         return self
 
 
-def pdf(pages, *, title="", outline=(), labels="", lang="", extra=""):
+def pdf(
+    pages: Sequence[Page], *, title: str = "", outline: Sequence[tuple[str, int]] = (), labels: str = "", lang: str = ""
+) -> bytes:
     """The bytes of a document. `outline` holds (title, page index) pairs; `labels` is a /Nums array."""
-    objects = {}
+    objects: dict[int, bytes] = {}
     n_pages = len(pages)
     kids = " ".join(f"{10 + 2 * number} 0 R" for number in range(n_pages))
     base = 10 + 2 * n_pages
@@ -73,7 +85,7 @@ def pdf(pages, *, title="", outline=(), labels="", lang="", extra=""):
         catalog += f" /PageLabels << /Nums [{labels}] >>"
     if lang:
         catalog += f" /Lang ({lang})"
-    objects[1] = (catalog + f"{extra} >>").encode()
+    objects[1] = (catalog + " >>").encode()
     objects[2] = f"<< /Type /Pages /Kids [{kids}] /Count {n_pages} >>".encode()
     objects[3] = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"
     objects[4] = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold /Encoding /WinAnsiEncoding >>"
@@ -90,7 +102,7 @@ def pdf(pages, *, title="", outline=(), labels="", lang="", extra=""):
     return assembled(objects, "/Root 1 0 R /Info 5 0 R")
 
 
-def assembled(objects, trailer):
+def assembled(objects: Mapping[int, bytes], trailer: str) -> bytes:
     """Numbered objects as a file with its table of offsets."""
     out = b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n"
     offsets = {}
@@ -104,9 +116,10 @@ def assembled(objects, trailer):
     return out + f"trailer\n<< /Size {size} {trailer} >>\nstartxref\n{start}\n%%EOF\n".encode()
 
 
-def wrapped(text, column_width, size=10):
+def wrapped(text: str, column_width: float, size: float = 10) -> list[str]:
     """Words broken to lines that fit the width, as an even column has them."""
-    lines, line = [], ""
+    lines: list[str] = []
+    line = ""
     for word in text.split():
         longer = f"{line} {word}" if line else word
         if width(longer, size) > column_width and line:
