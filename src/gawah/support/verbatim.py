@@ -39,7 +39,7 @@ def copied(claim: str, quotes: Sequence[Quote]) -> Copied | None:
             if not held:
                 continue
             before, after = quote.text[held[0].span.start : span.start], quote.text[span.end : held[-1].span.end]
-            if not any(map(str.isalnum, before + after)):
+            if not any(map(str.isalnum, _EDGE_BEFORE.sub("", before) + after)):
                 return Copied(held, whole=True)
             best = best or Copied(held, whole=False)
     return best
