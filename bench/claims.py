@@ -1,7 +1,7 @@
 """How well claims are told from what their sources do not say: over examples/claims.jsonl, printed and written to docs/claims.md.
 
-`python -m bench.claims` measures and writes the page; `--check` exits with 1 when the page is not what would be written;
-`--show` prints every sentence that was judged otherwise than by its label.
+`python -m bench.claims` prints the figures and writes them into the page. Thresholds and rules are chosen on one half of
+the sentences; the other half is reported and not looked at while choosing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 from gawah.app import Application, build_embedder
 from gawah.cite import resolve, without_marks
 from gawah.config import load_settings
-from gawah.eval.stats import estimate
+from gawah.eval.stats import estimate, successes
 from gawah.fingerprint import sha256_text
 from gawah.ports import Embedder
 from gawah.rerank import token_weights
@@ -107,45 +107,74 @@ def judge(labelled: Labelled, likeness: Likeness) -> Judged:
 
 
 def precision_and_recall(judged: Sequence[Judged], flagged: Sequence[str] = ("unsupported",)) -> tuple[Estimate, Estimate]:
-    """Of `unsupported` among sentences that cite: of those flagged the share that deserve it, of those that do the share flagged."""
+    """Of sentences that cite: which share of the flagged deserves it, and which share of those that deserve it is flagged."""
     cited = [one for one in judged if one.labelled.label != "uncited"]
     named = [one for one in cited if one.claim.status in flagged]
     wrong = [one for one in cited if one.labelled.label == "unsupported"]
-    hits = sum(one.labelled.label == "unsupported" for one in named)
-    return estimate(hits, len(named)), estimate(sum(one.claim.status in flagged for one in wrong), len(wrong))
+    n_hits = sum(one.labelled.label == "unsupported" for one in named)
+    return estimate(n_hits, len(named)), estimate(n_hits, len(wrong))
+
+
+def counts(judged: Sequence[Judged], kind: str) -> dict[str, int]:
+    """How the sentences of a kind were judged."""
+    found = Counter(one.claim.status for one in judged if one.labelled.kind == kind)
+    return {status: found[status] for status in ("supported", "weak", "unsupported", "uncited")}
+
+
+def measured(judged: Sequence[Judged]) -> str:
+    """What the page says in figures, in Markdown."""
+    tuned = [one for one in judged if one.labelled.tuned_on]
+    held_out = [one for one in judged if not one.labelled.tuned_on]
+    lines = ["| sentences | flag | precision | recall |", "|---|---|---|---|"]
+    for name, half in ((f"held out, {len(held_out)}", held_out), (f"tuned on, {len(tuned)}", tuned)):
+        for flagged in (("unsupported",), ("unsupported", "weak")):
+            found = precision_and_recall(half, flagged)
+            lines.append(f"| {name} | {' or '.join(flagged)} | {' | '.join(map(_shown, found))} |")
+    return "\n".join([*lines, "", "All sentences, by what was done to them:", "", kinds_table(judged), ""])
+
+
+def _shown(found: Estimate) -> str:
+    return f"{successes(found)} of {found.n} [{found.low:.2f}, {found.high:.2f}]"
 
 
 def kinds_table(judged: Sequence[Judged]) -> str:
-    kinds = list(dict.fromkeys(one.labelled.kind for one in judged))
     lines = ["| kind | should be | sentences | supported | weak | unsupported | uncited |", "|---|---|---|---|---|---|---|"]
-    for kind in kinds:
+    for kind in dict.fromkeys(one.labelled.kind for one in judged):
         of_kind = [one for one in judged if one.labelled.kind == kind]
-        counts = Counter(one.claim.status for one in of_kind)
-        cells = [kind, of_kind[0].labelled.label, len(of_kind), *(counts[s] for s in ("supported", "weak", "unsupported", "uncited"))]
+        cells = [kind, of_kind[0].labelled.label, len(of_kind), *counts(judged, kind).values()]
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     return "\n".join(lines)
 
 
+def page_with(figures: str, page: str) -> str:
+    """The page with these figures between its two marks."""
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n\n{figures}\n{END}{after}"
+
+
+def measure() -> list[Judged]:
+    with likeness_over(HANDBOOK, build_embedder(load_settings(environment={}).settings)) as likeness:
+        return [judge(labelled, likeness) for labelled in read_set()]
+
+
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true")
-    parser.add_argument("--tune", action="store_true")
-    parser.add_argument("--show", action="store_true")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing; 1 when the page would change")
+    parser.add_argument("--show", action="store_true", help="the sentences of the half to tune on that were judged otherwise")
     options = parser.parse_args()
-    with likeness_over(HANDBOOK, build_embedder(load_settings().settings)) as likeness:
-        judged = [judge(labelled, likeness) for labelled in read_set()]
+    judged = measure()
     if options.show:
-        for one in judged:
+        for one in sorted(judged, key=lambda one: one.claim.score or 0.0):
             if one.labelled.tuned_on and one.claim.status != one.labelled.label:
-                print(one.labelled.tuned_on, one.labelled.id, one.claim.status, one.claim.score, [m.kind + ":" + m.text for m in one.claim.missing], one.labelled.text)
-    if options.tune:
-        for one in sorted((one for one in judged if one.labelled.tuned_on and one.claim.markers), key=lambda one: one.claim.score or 0):
-            if not one.claim.missing:
-                print(one.claim.score, one.labelled.label, one.claim.status, one.labelled.id)
-    print(kinds_table(judged))
-    for half in (True, False):
-        p, r = precision_and_recall([one for one in judged if one.labelled.tuned_on is half])
-        print("tuned" if half else "held out", p, r)
+                missing = ", ".join(f"{m.kind} {m.text}" for m in one.claim.missing)
+                print(f"{one.labelled.id} {one.claim.status} {one.claim.score} {missing} {one.labelled.text}")
+    figures = measured(judged)
+    print(figures)
+    page = PAGE.read_text(encoding="utf-8")
+    if options.check:
+        return int(page_with(figures, page) != page)
+    PAGE.write_text(page_with(figures, page), encoding="utf-8")
     return 0
 
 
