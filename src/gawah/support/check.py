@@ -18,7 +18,7 @@ from gawah.support.foreign import Known, foreign_references
 from gawah.support.likeness import Likeness, Matches
 from gawah.support.quotes import Quote, Statement, quotes_of
 from gawah.support.verbatim import Copied, copied
-from gawah.text import Denial, denial
+from gawah.text import Denial, denial, is_negated
 from gawah.types import Citation, Claim, ClaimStatus, Highlight, Missing, NumberedSource, Span
 
 # Chosen on one half of the labelled claims (docs/claims.md), reported on the other.
@@ -28,6 +28,7 @@ WEAK_FROM = 0.66
 _MOST_CARRIERS = 3
 _WORTH_ADDING = 0.04  # a further statement must raise the score by so much
 _SEVERAL_CLAUSES = regex.compile(r"[,;:()،؛](?!\d)|\b(?:and|but|while|because|since|after|or|और|اور)\b", regex.IGNORECASE)
+_SO, _NOT_SO = "says it is so", "says it is not so"
 _SCORE_DIGITS = 3  # float sums differ from machine to machine beyond the sixth
 
 
@@ -96,7 +97,7 @@ def verdict_of(claim: str, quotes: Sequence[Quote], likeness: Likeness) -> Verdi
     score = round(matches.score(chosen), _SCORE_DIGITS)
     denied = denial(claim, " ; ".join(one.text for one in carriers))
     if denied is Denial.CLEAR:
-        missing = (*missing, Missing("negation", _denied_words(claim)))
+        missing = (*missing, Missing("negation", _NOT_SO if is_negated(claim) else _SO))
     status = _status(score, missing, denied, scattered=_is_scattered(claim, said, carriers))
     return Verdict(status, score, missing, _highlights(carriers))
 
@@ -150,10 +151,6 @@ def _highlights(statements: Sequence[Statement]) -> tuple[Highlight, ...]:
         Highlight(one.quote.marker, Span(one.quote.start + one.span.start, one.quote.start + one.span.end))
         for one in statements
     )
-
-
-def _denied_words(claim: str) -> str:
-    return "says it is so" if denial(claim, "") is Denial.NONE else "says it is not so"
 
 
 def _said_by(source: NumberedSource) -> str:

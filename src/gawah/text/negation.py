@@ -52,8 +52,12 @@ class _Negated:
     scopes: tuple[frozenset[str], ...]
     doubtful: bool
 
-    def n_shared(self, other: frozenset[str]) -> int:
-        return sum(2 * len(scope & other) >= len(scope) > 0 for scope in self.scopes)
+    def denies(self, other: _Negated) -> bool:
+        """Whether it negates what the other text has too, but does not negate."""
+        return any(
+            2 * len(scope & other.stems) >= len(scope) > 0 and all(scope.isdisjoint(theirs) for theirs in other.scopes)
+            for scope in self.scopes
+        )
 
 
 def denial(claim: str, source: str) -> Denial:
@@ -63,11 +67,13 @@ def denial(claim: str, source: str) -> Denial:
     other words, or words like "refused". Symmetric.
     """
     ours, theirs = _negated(claim), _negated(source)
-    n_ours, n_theirs = ours.n_shared(theirs.stems), theirs.n_shared(ours.stems)
-    if bool(n_ours) == bool(n_theirs):
-        return Denial.NONE
-    other = theirs if n_ours else ours
-    return Denial.DOUBT if other.scopes or other.doubtful else Denial.CLEAR
+    found = Denial.NONE
+    for one, other in ((ours, theirs), (theirs, ours)):
+        if one.denies(other):
+            if not (other.scopes or other.doubtful):
+                return Denial.CLEAR
+            found = Denial.DOUBT
+    return found
 
 
 def is_negated(text: str) -> bool:
@@ -107,12 +113,17 @@ def _clauses(text: str) -> Iterator[str]:
 def _scopes(words: list[str]) -> Iterator[frozenset[str]]:
     for at, word in enumerate(words):
         if word in _ENGLISH:
-            scope = _content(words[at + 1 :]) or _content(words[:at][::-1])
+            scope = _content(_until_negation(words[at + 1 :])) or _content(words[:at][::-1])
         elif word in _INDIC or word in _ROMAN_HINDI:
             scope = [*_content(words[:at][::-1]), *_content(words[at + 1 :])]
         else:
             continue
         yield frozenset(_stem(one) for one in scope)
+
+
+def _until_negation(words: list[str]) -> list[str]:
+    """The words up to the next negation, which has those behind it for itself."""
+    return words[: next((at for at, word in enumerate(words) if word in _ENGLISH), len(words))]
 
 
 def _content(words: list[str]) -> list[str]:
