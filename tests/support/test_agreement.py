@@ -1,8 +1,9 @@
 """A claim is held against further samples of the generator."""
 
+from tests.support.made import equal
+
 from gawah.support import Likeness, agreeing
 from gawah.testing.embedder import FakeEmbedder
-from tests.support.made import equal
 
 SAMPLES = [
     ["The fee is 40 EUR a year.", "Members do not pay a fee."],

@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from tests.support.made import BlindEmbedder, CountingEmbedder, checked, status
 
 from gawah.support import SUPPORTED_FROM, WEAK_FROM
 from gawah.text import quantities, statements
-from tests.support.made import BlindEmbedder, CountingEmbedder, checked, status
 
 SIM = "A SIM that has not carried data for 60 days is switched off by the operator. Each second SIM sends one small packet."
 ROWS = "| Station | Peak (m) | Time |\n|---|---|---|\n| Sitalpur | 4.52 | 05:35 |\n| Kaithwara | 6.57 | 17:15 |"
@@ -126,7 +126,7 @@ def test_german_nouns_are_no_names():
 
 # --- properties
 
-plain_words = st.lists(st.sampled_from("boats moor quay lamp river gauge reads mark water stands".split()), min_size=3, max_size=8)
+plain_words = st.lists(st.sampled_from(["boats", "moor", "quay", "lamp", "river", "gauge", "reads", "mark", "water", "stands"]), min_size=3, max_size=8)
 numbers = st.integers(2, 10**7).map(str) | st.decimals(min_value=2, max_value=9999, places=2).map(str)
 
 

@@ -3,15 +3,19 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from gawah.support.foreign import Known, foreign_references, references
 from tests.support.made import checked
+
+from gawah.support.foreign import Known, references
 
 SOURCE = (
     "See https://archive.troc.example/v2/series?station=TML-09 and doi:10.1000/xyz.123, arXiv:2401.00001v2, "
     "write to desk@troc.example; section 4.2 on pages 12-14 and page 3. Also www.example.org."
 )
 KNOWN = Known(lambda: [SOURCE])
+
+
+def foreign_references(text, known):
+    return [one for one in references(text) if not known.holds(one)]
 
 
 @pytest.mark.parametrize(
@@ -97,6 +101,11 @@ def test_the_sources_are_not_read_where_nothing_points_elsewhere():
         raise AssertionError("the sources were read")
 
     assert foreign_references("The fee is 40 EUR.", Known(unread)) == []
+
+
+def test_a_page_is_held_against_the_place_of_a_source():
+    (claim,) = checked("The fee is 40 EUR a year, says section 1 [1].", "The fee is 40 EUR a year.")
+    assert (claim.foreign, claim.missing, claim.status) == ((), (), "supported")
 
 
 @given(st.text(max_size=200))

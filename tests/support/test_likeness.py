@@ -1,11 +1,11 @@
 """Late interaction of a claim with statements: rare words weigh more, unread words count by their letters."""
 
 import pytest
+from tests.support.made import BlindEmbedder, CountingEmbedder, equal
 
 from gawah.support import Likeness
 from gawah.support.quotes import Quote
 from gawah.testing.embedder import FakeEmbedder
-from tests.support.made import BlindEmbedder, CountingEmbedder, equal
 
 QUOTE = Quote(1, "Boats moor here. The lamp burns oil. " + " ".join(f"Filler number {n} stands." for n in range(2, 40)))
 

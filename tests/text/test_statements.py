@@ -1,5 +1,7 @@
 """Statements are what can each carry a claim: sentences, items, rows, headings, lines of code."""
 
+import itertools
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -54,7 +56,7 @@ def test_lines_are_statements_of_tables_and_code():
 def test_statements_follow_each_other_and_lose_no_word(text):
     for cut in (statements, lines):
         spans = cut(text)
-        assert all(left.end <= right.start for left, right in zip(spans, spans[1:], strict=False))
+        assert all(left.end <= right.start for left, right in itertools.pairwise(spans))
         outside = list(text)
         for span in spans:
             outside[span.start : span.end] = " " * len(span)

@@ -14,7 +14,7 @@ import regex
 
 from gawah.fragment import label
 from gawah.support.demands import Said, missing_of, missing_of_statements, said_in
-from gawah.support.foreign import Known, foreign_references
+from gawah.support.foreign import NUMBERED, Known, references
 from gawah.support.likeness import Likeness, Matches
 from gawah.support.quotes import Quote, Statement, quotes_of
 from gawah.support.verbatim import Copied, copied
@@ -59,14 +59,16 @@ def check_claims(
     checked = []
     for claim in claims:
         text = claim.span.slice(words)
-        foreign = foreign_references(text, known)
+        pointers = references(text)
+        foreign = [one for one in pointers if not known.holds(one)]
         if not claim.markers:
             verdict = Verdict("uncited", 0.0)
         else:
             key = (text, claim.markers)
             if key not in verdicts:
                 cited = [quotes[marker] for marker in claim.markers]
-                verdicts[key] = verdict_of(_without([one.span for one in foreign], text), cited, likeness)
+                judged = [one.span for one in pointers if one in foreign or one.kind in NUMBERED]
+                verdicts[key] = verdict_of(_without(judged, text), cited, likeness)
             verdict = verdicts[key]
         status: ClaimStatus = "weak" if foreign and verdict.status == "supported" else verdict.status
         checked.append(

@@ -29,7 +29,7 @@ _TRAILING = ".,;:!?…*_~।۔"
 _SCHEME = regex.compile(r"\A(?:[a-z][a-z0-9+.-]{1,15}://|mailto:|doi:\s?)?(?:www\.)?", regex.IGNORECASE)
 _ARXIV = regex.compile(r"\Aarxiv\s?[:/]?\s?", regex.IGNORECASE)
 _GOES_ON = r"[\p{L}\p{N}_=&?#%@~-]|/[\p{L}\p{N}]|[.:][\p{L}\p{N}]"  # behind it, the link is another
-_NUMBERED = ("page", "section")
+NUMBERED = ("page", "section")  # held against the places of sources, not against their words
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +54,11 @@ class Known:
 
     @cached_property
     def _numbered(self) -> frozenset[tuple[str, str]]:
-        found = (one for text in self._folded for one in references(text) if one.kind in _NUMBERED)
+        found = (one for text in self._folded for one in references(text) if one.kind in NUMBERED)
         return frozenset((one.kind, key) for one in found for key in one.key.split())
 
     def holds(self, reference: Reference) -> bool:
-        if reference.kind in _NUMBERED:
+        if reference.kind in NUMBERED:
             return all((reference.kind, key) in self._numbered for key in reference.key.split())
         return any(_stands_in(reference.key, text) for text in self._folded)
 
@@ -68,15 +68,10 @@ def references(text: str) -> list[Reference]:
     return list(_found(plain_digits(text), text))
 
 
-def foreign_references(text: str, known: Known) -> list[Reference]:
-    """Those that none of the sources has."""
-    return [one for one in references(text) if not known.holds(one)]
-
-
 def _found(plain: str, text: str) -> Iterator[Reference]:
     for match in _REFERENCE.finditer(plain):
         kind = next(name for name in _PATTERNS if match.group(f"{name}_all") is not None)
-        written = match.group() if kind in _NUMBERED else match.group().rstrip(_TRAILING)
+        written = match.group() if kind in NUMBERED else match.group().rstrip(_TRAILING)
         span = Span(match.start(), match.start() + len(written))
         yield Reference(kind, span.slice(text), _key(kind, match, written), span)
 

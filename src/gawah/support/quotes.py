@@ -29,7 +29,8 @@ class Statement:
 
 @dataclass(frozen=True)
 class Quote:
-    """A quote under its marker; it begins at `start` of the canonical text. `heading`: its document, section and place.
+    """A quote under its marker; it begins at `start` of the canonical text. `heading`: its document and section; not its
+    place, where every number would be one of the source's.
     `by_line`: each line says something by itself, as in tables and code.
     """
 
@@ -67,6 +68,7 @@ def quotes_of(citations: Sequence[Citation], sources: Sequence[NumberedSource]) 
 def _quote(citation: Citation, source: NumberedSource) -> Quote:
     passage, chunk = source.passage, source.passage.chunk
     header = chunk.text[: len(chunk.text) - len(chunk.content)]
-    names = (header, citation.document_name, citation.label, citation.locator_label)
+    label = citation.label if citation.label != citation.locator_label else ""
+    names = (header, citation.document_name, label)
     by_line = is_by_line(passage.media_type) or isinstance(passage.locator, CsvCells | SheetRange)
     return Quote(citation.marker, citation.quote, citation.span.start, "\n".join(names), by_line)
