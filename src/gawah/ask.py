@@ -132,7 +132,7 @@ def _answer(
         n_prompt_chars=len(prompt.system) + len(prompt.user),
         notes=(*provenance.notes, *notes),
     )
-    if assistant.strict and (broken := _broken(claims, words)) is not None:
+    if assistant.strict and (broken := _broken(claims, resolved.text)) is not None:
         return _strict_refusal(retrieved, decision, provenance, broken)
     return Answer(
         id=_new_id(),
@@ -202,11 +202,11 @@ def _self_checked(
     return SelfCheck(n_samples, len(failures)), checked, notes
 
 
-def _broken(claims: Sequence[Claim], words: str) -> tuple[str, ...] | None:
+def _broken(claims: Sequence[Claim], text: str) -> tuple[str, ...] | None:
     """The sentences for which a strict assistant takes a draft back: those unsupported, all where none is carried."""
     carried = [claim for claim in claims if claim.status in ("supported", "weak")]
     broken = [claim for claim in claims if claim.status == "unsupported"] if carried else claims
-    return None if carried and not broken else tuple(claim.span.slice(words) for claim in broken)
+    return None if carried and not broken else tuple(claim.span.slice(text) for claim in broken)
 
 
 def _strict_refusal(

@@ -35,9 +35,10 @@ def marked_answer(body: Mapping[str, Any]) -> str:
 
 
 def _behind(text: str, end: int, marks: list[Mapping[str, Any]]) -> int:
-    """Where a claim ends with the markers behind it."""
+    """Where a claim ends with the markers behind it; those of a block of code stand on the next line."""
+    between = _BEHIND_A_CLAIM + ("\n" if text[:end].endswith(_FENCES) else "")
     for mark in marks:
-        if mark["from"] >= end and not text[end : mark["from"]].strip(_BEHIND_A_CLAIM):
+        if mark["from"] >= end and not text[end : mark["from"]].strip(between):
             end = int(mark["to"])
     while text[end : end + 1] and text[end] in _BEHIND_A_CLAIM.strip():
         end += 1
