@@ -151,3 +151,11 @@ def test_the_projects_own_set_is_complete():
 )
 def test_shared_sets_are_loaded(name, n):
     assert len(load_collection(SHARED / name).queries) == n
+
+
+def test_of_several_folders_the_one_that_holds_the_documents_of_the_questions_is_the_corpus(tmp_path):
+    folder = write_set(tmp_path, ROW, corpus="pages")
+    (folder / "pages" / "deep").mkdir()
+    (folder / "pages" / "deep" / "a.md").touch()
+    (folder / "pictures").mkdir()
+    assert load_collection(folder).corpus_dir == folder / "pages"

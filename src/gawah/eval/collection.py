@@ -7,7 +7,7 @@ and kind. Every other field is kept.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -86,7 +86,8 @@ class Collection:
 
 
 def load_collection(folder: Path, *, corpus_dir: Path | None = None, queries_name: str = "queries.jsonl") -> Collection:
-    """The set in a folder. Its documents are in `corpus/`, else in its only other folder, unless `corpus_dir` is given.
+    """The set in a folder. Its documents are in `corpus/`, else in the one folder beside it that holds those the
+    questions name, unless `corpus_dir` is given.
 
     `unanswerable.jsonl` may be absent. Raises CollectionError for a folder, file or line that cannot be used, for an id
     that is used twice, and for a set without queries.
@@ -103,7 +104,7 @@ def load_collection(folder: Path, *, corpus_dir: Path | None = None, queries_nam
         raise CollectionError(f"{unanswerable_path}: the id {min(twice)!r} is also in {queries_name}; rename one")
     return Collection(
         name=folder.resolve().name,
-        corpus_dir=corpus_dir if corpus_dir is not None else _corpus_of(folder),
+        corpus_dir=corpus_dir if corpus_dir is not None else _corpus_of(folder, queries),
         queries=queries,
         unanswerable=unanswerable,
     )
@@ -119,10 +120,13 @@ def load_unanswerable(path: Path) -> tuple[UnanswerableQuery, ...]:
     return _load(path, _unanswerable_query)
 
 
-def _corpus_of(folder: Path) -> Path:
+def _corpus_of(folder: Path, queries: Sequence[JudgedQuery]) -> Path:
     if (folder / _CORPUS).is_dir():
         return folder / _CORPUS
     others = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith((".", "_")))
+    named = {query.document for query in queries}
+    if len(others) > 1:
+        others = [path for path in others if all((path / name).is_file() for name in named)] or others
     if len(others) != 1:
         found = ", ".join(path.name for path in others) or "none"
         raise CollectionError(f"{folder} has no folder {_CORPUS}/ (other folders: {found}); put the documents there")
