@@ -11,7 +11,7 @@ import json
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -83,8 +83,8 @@ def _source(number: int, quote: Mapping[str, Any]) -> NumberedSource:
 
 
 @contextmanager
-def likeness_over(folder: Path, embedder: Embedder) -> Iterator[Likeness]:
-    """Word weights are those of the folder's chunks; they do not depend on an encoder, so none runs for them."""
+def likeness_over(folder: Path, embedder: Embedder) -> Iterator[Callable[[], Likeness]]:
+    """Makes a Likeness an answer. Word weights are those of the folder's chunks; they do not depend on an encoder, so none runs for them."""
     with tempfile.TemporaryDirectory() as store:
         settings = load_settings(environment={}, options={"store": store, "cache": store}).settings
         with Application(settings, create=True, embedder=FakeEmbedder()) as app:
@@ -96,7 +96,7 @@ def likeness_over(folder: Path, embedder: Embedder) -> Iterator[Likeness]:
                 def weigh(words: Sequence[str]) -> list[float]:
                     return token_weights(words, view.document_frequency, view.n_chunks, analyze=analyze)
 
-                yield Likeness(embedder, weigh)
+                yield lambda: Likeness(embedder, weigh)
 
 
 def judge(labelled: Labelled, likeness: Likeness) -> Judged:
@@ -155,8 +155,8 @@ def page_with(figures: str, page: str) -> str:
 
 
 def measure() -> list[Judged]:
-    with likeness_over(HANDBOOK, build_embedder(load_settings(environment={}).settings)) as likeness:
-        return [judge(labelled, likeness) for labelled in read_set()]
+    with likeness_over(HANDBOOK, build_embedder(load_settings(environment={}).settings)) as new_likeness:
+        return [judge(labelled, new_likeness()) for labelled in read_set()]
 
 
 def main() -> int:

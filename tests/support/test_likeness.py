@@ -41,6 +41,17 @@ def test_statements_are_read_once_an_answer():
     for claim in ("lamp oil", "oil lamp", "burns oil lamp"):
         likeness.matches(claim, QUOTE.statements[:2])
     assert embedder.n_read == 3 + 2
+    likeness.matches("lamp oil", QUOTE.statements[:2])
+    assert embedder.n_read == 3 + 2
+
+
+def test_an_answer_without_an_end_is_compared_by_letters_in_the_end():
+    embedder = CountingEmbedder()
+    likeness = Likeness(embedder, equal)
+    for number in range(600):
+        matches = likeness.matches(f"lamp oil {number}", QUOTE.statements[:2])
+    assert embedder.n_read <= 402
+    assert matches.score([1]) > matches.score([0])
 
 
 def test_words_that_cannot_be_read_are_met_by_their_beginning():

@@ -13,7 +13,7 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from gawah.ports import Embedder
+from gawah.ports import Embedder, QueryEmbedding
 from gawah.support.quotes import Statement
 from gawah.text import stems
 
@@ -22,7 +22,7 @@ Weigh = Callable[[Sequence[str]], Sequence[float]]
 
 _READABLE_FROM = 0.5  # ports.Embedder.coverage: under one half vectors mean nothing
 _EMBEDDED_STATEMENTS = 8  # the likeliest by their words; each costs some milliseconds
-_MOST_EMBEDDED = 400  # of one answer: what a generator that does not stop may cost, some seconds
+_MOST_EMBEDDED = 400  # texts of one answer, some seconds; what a generator writes beyond is compared by letters
 _WORD = regex.compile(r"[\p{L}\p{N}\p{M}]+")
 _IN_HEADING = 0.8  # a word of the section's title is as good as met: "It means …" below the heading "GSM-E17"
 _LEAST_WEIGHT = 1e-6
@@ -49,7 +49,7 @@ class Likeness:
     def __init__(self, embedder: Embedder, weigh: Weigh) -> None:
         self._embedder = embedder
         self._weigh = weigh
-        self._vectors: dict[str, NDArray[np.float64]] = {}
+        self._read: dict[str, QueryEmbedding] = {}
         self._readable: dict[str, bool] = {}
 
     def matches(self, claim: str, among: Sequence[Statement]) -> Matches:
@@ -60,11 +60,11 @@ class Likeness:
         likely = _likeliest(held @ weights)
         chosen = tuple(among[at] for at in likely)
         read = [at for at, word in enumerate(words) if self._is_readable(word)]
-        if not read or len(self._vectors) >= _MOST_EMBEDDED:
+        if not read or len(self._read) >= _MOST_EMBEDDED:
             return Matches(chosen, held[likely], weights / weights.sum() if len(weights) else weights)
-        return self._read(claim, chosen, held[likely], weights, set(range(len(words))) - set(read))
+        return self._by_vectors(claim, chosen, held[likely], weights, set(range(len(words))) - set(read))
 
-    def _read(
+    def _by_vectors(
         self,
         claim: str,
         chosen: tuple[Statement, ...],
@@ -72,13 +72,13 @@ class Likeness:
         weights: NDArray[np.float64],
         unread: set[int],
     ) -> Matches:
-        query = self._embedder.embed_query(claim)
+        query = self._embedding(claim)
         tokens = [at for at, word in enumerate(query.words) if self._is_readable(word)]
         vectors = query.token_vectors[tokens].astype(np.float64)
         token_weights = np.asarray(self._weigh([query.words[at] for at in tokens]), np.float64)
         best = np.zeros((len(chosen), len(tokens)))
         for row, statement in enumerate(chosen):
-            theirs = self._vectors_of(statement.text)
+            theirs = self._embedding(statement.text).token_vectors.astype(np.float64)
             if len(theirs) and tokens:
                 best[row] = (vectors @ theirs.T).max(axis=1)
             titled = [stems(query.words[at]) <= statement.quote.heading_stems for at in tokens]
@@ -91,10 +91,10 @@ class Likeness:
             together / together.sum() if len(together) else together,
         )
 
-    def _vectors_of(self, text: str) -> NDArray[np.float64]:
-        if text not in self._vectors:
-            self._vectors[text] = self._embedder.embed_query(text).token_vectors.astype(np.float64)
-        return self._vectors[text]
+    def _embedding(self, text: str) -> QueryEmbedding:
+        if text not in self._read:
+            self._read[text] = self._embedder.embed_query(text)
+        return self._read[text]
 
     def _is_readable(self, word: str) -> bool:
         if word not in self._readable:
