@@ -84,7 +84,7 @@ def _source(number: int, quote: Mapping[str, Any]) -> NumberedSource:
 
 @contextmanager
 def likeness_over(folder: Path, embedder: Embedder) -> Iterator[Callable[[], Likeness]]:
-    """Makes a Likeness an answer. Word weights are those of the folder's chunks; they do not depend on an encoder, so none runs for them."""
+    """Makes a Likeness for each answer. Word weights are those of the folder's chunks; they do not depend on an encoder, so none runs for them."""
     with tempfile.TemporaryDirectory() as store:
         settings = load_settings(environment={}, options={"store": store, "cache": store}).settings
         with Application(settings, create=True, embedder=FakeEmbedder()) as app:
