@@ -124,6 +124,12 @@ def test_german_nouns_are_no_names():
     assert missing("Die Gebühr ist für den Liegeplatz im Hafen vor der Fahrt zu zahlen [1].", quote) == []
 
 
+@pytest.mark.parametrize("filler", [" ", "a", "a ", "1 ", "1,", "not ", "n't ", "no. ", "`", "| ", "(", "https://", "seven "])
+def test_a_very_long_claim_is_judged(filler):
+    for claim in checked(f"boats{filler * (20_000 // len(filler))}moor [1].", SIM):
+        assert claim.status in {"unsupported", "weak", "uncited"}
+
+
 # --- properties
 
 plain_words = st.lists(st.sampled_from(["boats", "moor", "quay", "lamp", "river", "gauge", "reads", "mark", "water", "stands"]), min_size=3, max_size=8)

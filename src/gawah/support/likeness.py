@@ -60,8 +60,9 @@ class Likeness:
         likely = _likeliest(held @ weights)
         chosen = tuple(among[at] for at in likely)
         read = [at for at, word in enumerate(words) if self._is_readable(word)]
-        if not read or len(self._read) >= _MOST_EMBEDDED:
-            return Matches(chosen, held[likely], weights / weights.sum() if len(weights) else weights)
+        if not read or len(self._read) >= _MOST_EMBEDDED or self._is_too_long(claim):
+            telling = np.where([bool(stems(word)) for word in words], weights, _LEAST_WEIGHT)
+            return Matches(chosen, held[likely], telling / telling.sum() if words else telling)
         return self._by_vectors(claim, chosen, held[likely], weights, set(range(len(words))) - set(read))
 
     def _by_vectors(
@@ -95,6 +96,11 @@ class Likeness:
         if text not in self._read:
             self._read[text] = self._embedder.embed_query(text)
         return self._read[text]
+
+    def _is_too_long(self, claim: str) -> bool:
+        """Whether the encoder would cut the claim, and so pass over its end."""
+        window = self._embedder.stamp.window_tokens
+        return len(claim) > window and self._embedder.count_tokens([claim])[0] > window
 
     def _is_readable(self, word: str) -> bool:
         if word not in self._readable:

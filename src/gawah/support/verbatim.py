@@ -14,7 +14,7 @@ from gawah.types import Span
 _MOST_PLACES = 16
 _SPARE_BLANKS = 1000  # a claim may be longer than its quote by so many blanks
 _EDGE_BEFORE = regex.compile(r"\A(?:\s|[-*+•>|\"'“‘«(]|\d{1,3}[.)]\s)+")
-_EDGE_AFTER = regex.compile(r"[\s.,;:!?।۔…|\"'”’»)]+\Z")
+_EDGE_AFTER = " \t\n\u00a0.,;:!?।۔…|\"'”’»)"
 _JOINED_BEFORE = regex.compile(r"[\p{L}\p{N}\p{M}_]|(?<=\d)[.,:]|[-−]", regex.REVERSE)
 _JOINED_AFTER = regex.compile(r"[\p{L}\p{N}\p{M}_]|[.,:]\d|\s?[%°]|n['’]t")
 
@@ -29,7 +29,7 @@ class Copied:
 
 def copied(claim: str, quotes: Sequence[Quote]) -> Copied | None:
     """Where a claim was copied from, the whole statements first; None when it was not, or cuts a word or a number."""
-    core = _EDGE_AFTER.sub("", _EDGE_BEFORE.sub("", claim))
+    core = _EDGE_BEFORE.sub("", claim).rstrip(_EDGE_AFTER)
     if not any(character.isalnum() for character in core):
         return None
     best: Copied | None = None
