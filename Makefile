@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 LOCKED := --no-deps --require-hashes
 
-.PHONY: demo test system check bench bench-kill bench-mutations calibrate experiment lock clean help
+.PHONY: demo test system check bench claims bench-kill bench-mutations calibrate experiment lock clean help
 
 help:
 	@echo "make demo        install, then ingest examples/, three cited answers, two refusals, one verification"
@@ -14,6 +14,7 @@ help:
 	@echo "make bench       one table of speeds and sizes (minutes)"
 	@echo "make bench-kill  kill -9 an ingest twenty times and compare fingerprints (minutes)"
 	@echo "make bench-mutations  a thousand damaged files in one folder: none may end without a state and a code (minutes)"
+	@echo "make claims      precision and recall of unsupported claims; writes docs/claims.md"
 	@echo "make calibrate   the gate over the development sets; writes docs/gate.md and the calibration that ships"
 	@echo "make experiment  strategies A-F times systems over the development sets; writes docs/experiment.md (minutes)"
 	@echo "make lock        write the lock files anew (needs uv)"
@@ -54,6 +55,9 @@ calibrate: $(VENV)/.develop
 
 experiment: $(VENV)/.develop
 	$(BIN)/python -m bench.experiment
+
+claims: $(VENV)/.develop
+	$(BIN)/python -m bench.claims
 
 bench-kill: $(VENV)/.develop
 	$(BIN)/python -m bench.kill

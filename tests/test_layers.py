@@ -10,7 +10,7 @@ LAYERS = (
     ("types", "errors"),
     ("ports", "text", "fragment", "fingerprint", "media_types", "wire"),
     ("store", "index", "models", "maxsim", "archive", "testing"),
-    ("sources", "extract", "chunk", "embed", "lexical", "dense", "fuse", "rerank", "gate", "compose", "generate", "cite", "envelope"),
+    ("sources", "extract", "chunk", "embed", "lexical", "dense", "fuse", "rerank", "gate", "compose", "generate", "cite", "envelope", "support"),
     ("retrieve",),
     ("ingest", "ask", "verify", "upkeep"),
     ("eval",),

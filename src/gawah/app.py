@@ -112,7 +112,7 @@ class Application:
     def assistant(self) -> Assistant:
         gate, notes = build_gate(self.settings, self.gate_stamp)
         generator = self._generator or build_generator(self.settings, self.embedder)
-        return Assistant(self.catalog, self.retriever, gate, generator, notes)
+        return Assistant(self.catalog, self.retriever, gate, generator, notes, self.settings.strict)
 
     @property
     def gate_stamp(self) -> CalibrationStamp:
@@ -197,14 +197,20 @@ class Application:
         with self.catalog.snapshot() as snapshot:
             return retrieve(self.retriever, snapshot, question, system=system, cutoff=cutoff, only=only)
 
-    def ask(self, question: str, *, only: Filter | None = None, heard: Hear | None = None) -> Outcome:
-        """An answer or a refusal, recorded; `heard` is told its sentences as they are written. Raises StoreError when the store may not be written: every outcome is recorded."""
+    def ask(
+        self, question: str, *, only: Filter | None = None, heard: Hear | None = None, self_check: int = 0
+    ) -> Outcome:
+        """An answer or a refusal, recorded. `heard` is told its sentences as they are written; `self_check`: further
+        samples of the generator to hold each claim against.
+
+        Raises StoreError when the store may not be written: every outcome is recorded.
+        """
         if self.catalog.read_only:
             raise StoreError(
                 f"the store {self.settings.store} cannot be written, and every answer is recorded in it; get write permission or "
                 "copy the folder and name it with --store (`gawah search` records nothing and works as it is)"
             )
-        return ask(self.assistant, question, only=only, heard=heard)
+        return ask(self.assistant, question, only=only, heard=heard, self_check=self_check)
 
     def verify(self, answer_ids: Sequence[str] = ()) -> list[CitationCheck]:
         """Checks the named answers, or all, against their sources as they are now."""

@@ -71,6 +71,7 @@ class Settings(BaseModel):
     openai_model: str = Field("", description="model name the endpoint expects")
     openai_key: SecretStr = Field(SecretStr(""), description="API key of the endpoint; never shown or logged")
     generator_timeout_s: float = Field(120.0, gt=0, description="deadline of one generation, in seconds")
+    strict: bool = Field(default=False, description="refuse where the answer says what its sources do not")
 
     host: str = Field("127.0.0.1", min_length=1, description="address `serve` listens at; others than loopback need API keys")
     port: int = Field(8642, ge=0, le=65535, description="port `serve` listens at; 0 takes a free one")
