@@ -322,7 +322,7 @@ def chunk_file(
 def limits_of(settings: Settings) -> Limits:
     return Limits(
         memory_bytes=settings.extract_memory_mb * _MEBIBYTE,
-        cpu_s=settings.extract_cpu_s,
+        cpu_s=max(1, settings.extract_wall_s // 2),
         wall_s=settings.extract_wall_s,
     )
 
@@ -330,6 +330,5 @@ def limits_of(settings: Settings) -> Limits:
 def options_of(settings: Settings) -> Options:
     return Options(
         speech_model="" if settings.speech_model is None else str(settings.speech_model.absolute()),
-        speech_minutes=settings.speech_minutes,
         ocr_languages=settings.ocr_languages,
     )
