@@ -422,7 +422,7 @@ numbers of the question that no passage holds. The other signals of the model, w
 LANGUAGES = """
 ## What the encoder cannot read
 
-Hindi and Urdu fall apart into letters for this English encoder: such questions are searched by words alone, and judged by
+This English encoder does not know the words of Hindi and Urdu (docs/design.md): such questions are searched by words alone, and judged by
 words alone. Fitted on one language, tested on the other; 15 questions each that must be refused.
 """
 

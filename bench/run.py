@@ -19,8 +19,9 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from bench import legs
+from bench import legs, recognition
 from bench.corpora import SHARED, rustbook
+from bench.pdf import pdf_rows
 from gawah.models.encoder import load_encoder
 
 ROUNDS = 5
@@ -206,6 +207,8 @@ def main() -> None:
     print_rows("Embedding", embedding_rows())
     with tempfile.TemporaryDirectory(prefix="gawah-bench-") as folder:
         print_rows("Command line", ingest_rows(Path(folder)))
+    print_rows("Extraction", pdf_rows())
+    print_rows("Hearing and reading", recognition.rows())
     print("\n## Query stages without the query's embedding\n", flush=True)
     with threadpool_limits(1):
         legs.main([1_000] if options.quick else [1_000, 100_000], with_peers=True)

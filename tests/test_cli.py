@@ -230,10 +230,25 @@ def test_new_weights_under_the_same_path_are_refused(gawah, folder, tmp_path):
 
 def test_help_names_every_command_and_settings_have_origins(gawah):
     text = gawah("--help").stdout
-    for command in ("ingest", "ls", "status", "rm", "retry", "search", "ask", "show", "verify", "eval", "chunk", "doctor", "config"):
+    for command in ("ingest", "ls", "status", "rm", "retry", "search", "ask", "show", "verify", "eval", "inspect", "chunk", "doctor", "config"):
         assert f"  {command} " in text
     origins = json.loads(gawah("config", "show", "--json", env={"GAWAH_PASSAGES": "3"}).stdout)
     assert origins["passages"] == {"value": 3, "origin": "GAWAH_PASSAGES"}
+
+
+def test_inspect_prints_the_canonical_text_with_its_places_and_what_was_removed(gawah, folder):
+    page = "<html><head><title>Fees</title></head><body><nav>Menu</nav><h1>Fees</h1><p>The fee is 40 EUR.</p></body></html>"
+    root = folder({"fees.html": page})
+    shown = gawah("inspect", root / "fees.html").stdout
+    assert "\ncharacters 6–24 of the extracted text  #char=6,24:~:text=The%20fee%20is%2040%20EUR.  paragraph\n    The fee is 40 EUR.\n" in shown
+    assert "html/1" in shown
+    assert "Menu" not in shown
+    assert "\nnav\n    Menu\n" in gawah("inspect", root / "fees.html", "--removed").stdout
+    body = json.loads(gawah("inspect", root / "fees.html", "--json").stdout)
+    assert body["text"] == "Fees\n\nThe fee is 40 EUR."
+    assert [body["text"][p["from"] : p["to"]] for p in body["places"]] == ["Fees", "The fee is 40 EUR."]
+    assert body["removed"] == [{"reason": "nav", "text": "Menu", "locator": None}]
+    assert gawah("inspect", root / "none.html", code=1).stderr == f"gawah: no such file: '{root}/none.html'; check the path\n"
 
 
 def test_chunk_prints_what_would_be_embedded_and_quoted(gawah, folder):

@@ -90,7 +90,7 @@ def test_an_edited_file_embeds_only_what_changed(make_app, folder):
 
 def test_a_broken_document_fails_alone_with_its_reason(make_app, folder):
     app = make_app()
-    root = folder({**FILES, "b.png": b"\x89PNG\r\n\x1a\n" + bytes(40), "empty.pdf": b"", "blank.txt": "  \n\n"})
+    root = folder({**FILES, "b.png": b"\x1f\x8b\x08" + bytes(40), "empty.pdf": b"", "blank.txt": "  \n\n"})
     ended = {record.name: record for record in ingest(app, root)}
     assert {name: record.failure.code for name, record in ended.items() if record.failure} == {
         "b.png": "unsupported_type",
@@ -271,7 +271,7 @@ def test_a_document_of_an_older_pipeline_is_stale_searchable_and_done_again(make
     app = make_app()
     root = folder(FILES)
     ingest(app, root)
-    monkeypatch.setattr("gawah.ingest.PIPELINE", "canonical/99 analyzer/1")
+    monkeypatch.setattr("gawah.ingest.PIPELINE", "canonical/99 analyzer/2")
     assert all(app.stale(record) == ("pipeline",) for record in app.documents())
     assert app.search("fee").passages
     assert {item.why for item in app.plan(root).work} == {"stale"}

@@ -9,8 +9,8 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "gawah"
 LAYERS = (
     ("types", "errors"),
     ("ports", "text", "fragment", "fingerprint", "media_types", "wire"),
-    ("store", "index", "models", "maxsim", "testing"),
-    ("sources", "extract", "chunk", "embed", "lexical", "dense", "fuse", "rerank", "gate", "compose", "generate", "cite", "envelope"),
+    ("store", "index", "models", "maxsim", "archive", "testing"),
+    ("sources", "extract", "chunk", "embed", "lexical", "dense", "fuse", "rerank", "gate", "compose", "generate", "cite", "envelope", "support"),
     ("retrieve",),
     ("ingest", "ask", "verify", "upkeep"),
     ("eval",),

@@ -15,7 +15,7 @@ from gawah.cite import Hear
 from gawah.config import Settings
 from gawah.errors import ConfigurationError, NotFoundError, StoreError
 from gawah.extract.registry import extractor_for
-from gawah.extract.sandbox import Limits, Sandbox
+from gawah.extract.sandbox import Limits, Options, Sandbox
 from gawah.gate import (
     CalibratedGate,
     CalibrationStamp,
@@ -40,7 +40,7 @@ from gawah.store.lock import at_work, writer_lock
 from gawah.store.originals import Originals
 from gawah.store.uploads import Uploads
 from gawah.text import analyze, identifier_terms
-from gawah.types import Chunk, DocumentRecord, Filter, Outcome
+from gawah.types import Chunk, Document, DocumentRecord, Filter, Outcome
 from gawah.upkeep import Check, Removed, examine, finish_purge, purge, remove, repair, tidy
 from gawah.verify import CitationCheck, SourceReader, verify_answer
 
@@ -96,7 +96,7 @@ class Application:
 
     @cached_property
     def sandbox(self) -> Sandbox:
-        return self._resources.enter_context(Sandbox(limits_of(self.settings)))
+        return self._resources.enter_context(Sandbox(limits_of(self.settings), options_of(self.settings)))
 
     @cached_property
     def retriever(self) -> Retriever:
@@ -112,7 +112,7 @@ class Application:
     def assistant(self) -> Assistant:
         gate, notes = build_gate(self.settings, self.gate_stamp)
         generator = self._generator or build_generator(self.settings, self.embedder)
-        return Assistant(self.catalog, self.retriever, gate, generator, notes)
+        return Assistant(self.catalog, self.retriever, gate, generator, notes, self.settings.strict)
 
     @property
     def gate_stamp(self) -> CalibrationStamp:
@@ -197,14 +197,20 @@ class Application:
         with self.catalog.snapshot() as snapshot:
             return retrieve(self.retriever, snapshot, question, system=system, cutoff=cutoff, only=only)
 
-    def ask(self, question: str, *, only: Filter | None = None, heard: Hear | None = None) -> Outcome:
-        """An answer or a refusal, recorded; `heard` is told its sentences as they are written. Raises StoreError when the store may not be written: every outcome is recorded."""
+    def ask(
+        self, question: str, *, only: Filter | None = None, heard: Hear | None = None, self_check: int = 0
+    ) -> Outcome:
+        """An answer or a refusal, recorded. `heard` is told its sentences as they are written; `self_check`: further
+        samples of the generator to hold each claim against.
+
+        Raises StoreError when the store may not be written: every outcome is recorded.
+        """
         if self.catalog.read_only:
             raise StoreError(
                 f"the store {self.settings.store} cannot be written, and every answer is recorded in it; get write permission or "
                 "copy the folder and name it with --store (`gawah search` records nothing and works as it is)"
             )
-        return ask(self.assistant, question, only=only, heard=heard)
+        return ask(self.assistant, question, only=only, heard=heard, self_check=self_check)
 
     def verify(self, answer_ids: Sequence[str] = ()) -> list[CitationCheck]:
         """Checks the named answers, or all, against their sources as they are now."""
@@ -291,17 +297,22 @@ def build_generator(settings: Settings, embedder: Embedder) -> Generator:
     )
 
 
+def extract_file(settings: Settings, file: Path) -> Document:
+    """A file's document, read as ingest reads it, without a store; raises NotFoundError, ExtractionError."""
+    found = found_file(file.absolute().as_uri())
+    if found is None:
+        raise NotFoundError(f"no such file: {str(file)!r}; check the path")
+    source, data = read_source(found, settings.collection, file.name, settings.max_file_mb * _MEGABYTE)
+    with Sandbox(limits_of(settings), options_of(settings)) as sandbox:
+        return sandbox.extract(source, data)
+
+
 def chunk_file(
     settings: Settings, file: Path, *, strategy: str = "E", reference: bool = False, title: str | None = None
 ) -> tuple[list[Chunk], Audit]:
     """A file's chunks and the audit of them, without a store. The reference's title is the file's name without ending."""
-    found = found_file(file.absolute().as_uri())
-    if found is None:
-        raise NotFoundError(f"no such file: {str(file)!r}; check the path")
+    document = extract_file(settings, file)
     embedder = build_embedder(settings)
-    source, data = read_source(found, settings.collection, file.name, settings.max_file_mb * _MEGABYTE)
-    with Sandbox(limits_of(settings)) as sandbox:
-        document = sandbox.extract(source, data)
     chunking = Chunking(strategy, "reference" if reference else "blocks", settings.target_chars)
     count, window = embedder.count_tokens, embedder.stamp.window_tokens
     chunks = chunking.chunks(document, count_tokens=count, window_tokens=window, title=title or "")
@@ -311,6 +322,13 @@ def chunk_file(
 def limits_of(settings: Settings) -> Limits:
     return Limits(
         memory_bytes=settings.extract_memory_mb * _MEBIBYTE,
-        cpu_s=settings.extract_cpu_s,
+        cpu_s=max(1, settings.extract_wall_s // 2),
         wall_s=settings.extract_wall_s,
+    )
+
+
+def options_of(settings: Settings) -> Options:
+    return Options(
+        speech_model="" if settings.speech_model is None else str(settings.speech_model.absolute()),
+        ocr_languages=settings.ocr_languages,
     )

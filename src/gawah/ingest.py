@@ -42,7 +42,7 @@ from gawah.types import (
 )
 
 # The version of what turns canonical text into index entries besides extractor and chunker: canonicaliser and analyzer.
-PIPELINE = "canonical/1 analyzer/1"
+PIPELINE = "canonical/1 analyzer/2"
 RETRY_FIRST_S = 30.0
 RETRY_LONGEST_S = 3600.0
 MAX_ATTEMPTS = 5  # then nobody tries again by itself: a person looks at the reason and queues it, or removes it

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -237,6 +237,18 @@ class Generator(Protocol):
 
     def generate(self, prompt: Prompt) -> Iterator[DraftPart]:
         """Raises GeneratorError or UnreachableError, also half-way."""
+        ...
+
+
+@runtime_checkable
+class ResamplingGenerator(Protocol):
+    """A generator that can also be asked for a draft at random: what it is sure of, it writes again."""
+
+    @property
+    def name(self) -> str: ...
+
+    def resample(self, prompt: Prompt, number: int) -> Iterator[DraftPart]:
+        """A draft that may differ from `generate`'s; `number` tells the samples of one prompt apart. Raises the same."""
         ...
 
 

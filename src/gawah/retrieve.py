@@ -19,7 +19,7 @@ from gawah.lexical import search_lexical
 from gawah.ports import Candidate, Embedder, Index, IndexView, QueryEmbedding, Reranker, Snapshot
 from gawah.rerank import token_weights
 from gawah.text import NAMESPACE, analyze, query_terms
-from gawah.types import Filter, Hit, Passage, Ranking
+from gawah.types import Filter, Hit, ModelStamp, Passage, Ranking
 
 SYSTEMS = ("dense", "bm25", "rrf", "rerank")
 _LEGS = ("dense", "bm25")
@@ -173,9 +173,14 @@ def _check(retriever: Retriever, snapshot: Snapshot, question: str, system: str)
     if snapshot.model is not None and snapshot.model != retriever.embedder.stamp:
         stored, ours = snapshot.model, retriever.embedder.stamp
         raise StampMismatchError(
-            f"this store was built with {stored.name} ({stored.sha256[:12]}), not with {ours.name} ({ours.sha256[:12]}); "
+            f"this store was built with {_named(stored)}, not with {_named(ours)}; "
             "their vectors cannot be compared: set the old model again, or ingest into a new --store"
         )
+
+
+def _named(model: ModelStamp) -> str:
+    """Name, weights and recipe: one set of weights with two recipes gives two kinds of vectors."""
+    return f"{model.name} ({model.sha256[:12]}, recipe {model.recipe_sha256[:8]})"
 
 
 def _search_legs(

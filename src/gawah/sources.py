@@ -1,6 +1,6 @@
 """A folder or a file to found files, and a found file to its bytes with the hash of exactly those bytes.
 
-Nothing is skipped silently: what is not taken is refused with a code and a reason, or counted. Content is not looked
+A ZIP archive is a folder: "docs/a.zip/inner/b.md" names a file in it, and no path on disk. Nothing is skipped silently: what is not taken is refused with a code and a reason, or counted. Content is not looked
 at here: the media type of a SourceFile is what its name says, and extraction checks it against the bytes.
 """
 
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote_to_bytes, urlsplit
 
+from gawah.archive import ArchiveError, is_folder_like, read_directory, read_member, split_path
 from gawah.errors import ExtractionError, NotFoundError
 from gawah.fingerprint import sha256_bytes, sha256_file
 from gawah.media_types import media_type_of
@@ -68,6 +69,9 @@ def discover(root: Path, collection: str) -> Discovery:
     if not stat.S_ISREG(status.st_mode):
         return Discovery(collection, (), (_not_regular(name, status.st_mode),), 0, is_folder=False)
     one = FoundFile(root.resolve(), name, status.st_size, status.st_mtime_ns)
+    if is_folder_like(one.path):
+        found, refused, n_hidden = _unfolded([one])
+        return Discovery(collection, found, refused, n_hidden, is_folder=True)
     return Discovery(collection, (one,), (), 0, is_folder=False)
 
 
@@ -93,6 +97,8 @@ def found_file(uri: str) -> FoundFile | None:
     path = _path_of(uri)
     try:
         status = path.lstat()
+    except NotADirectoryError:
+        return _found_member(path)
     except (OSError, ValueError):
         return None
     if not stat.S_ISREG(status.st_mode):
@@ -100,15 +106,42 @@ def found_file(uri: str) -> FoundFile | None:
     return FoundFile(path, _printable(path.name), status.st_size, status.st_mtime_ns)
 
 
+def _found_member(path: Path) -> FoundFile | None:
+    split = split_path(path)
+    if split is None:
+        return None
+    archive, name = split
+    try:
+        member = read_directory(archive).members.get(name)
+        mtime_ns = archive.stat().st_mtime_ns
+    except (ArchiveError, OSError):
+        return None
+    return FoundFile(path, _printable(path.name), member.size_bytes, mtime_ns) if member is not None else None
+
+
 def is_gone(uri: str) -> bool:
     """Whether nothing is there any more. What cannot be reached (permissions, a lost mount's errors) is not gone."""
+    path = _path_of(uri)
     try:
-        _path_of(uri).lstat()
-    except (FileNotFoundError, NotADirectoryError):
+        path.lstat()
+    except NotADirectoryError:
+        return _member_is_gone(path)
+    except FileNotFoundError:
         return True
     except (OSError, ValueError):
         return False
     return False
+
+
+def _member_is_gone(path: Path) -> bool:
+    """A damaged archive may still hold it: it is not gone."""
+    split = split_path(path)
+    if split is None:
+        return True
+    try:
+        return split[1] not in read_directory(split[0]).members
+    except (ArchiveError, OSError):
+        return False
 
 
 def _path_of(uri: str) -> Path:
@@ -117,16 +150,26 @@ def _path_of(uri: str) -> Path:
 
 def fingerprint_file(path: Path) -> str:
     """SHA-256 of a file's bytes, read in pieces; raises OSError."""
-    return sha256_file(path)
+    split = split_path(path)
+    if split is None:
+        return sha256_file(path)
+    archive, name = split
+    try:
+        member = read_directory(archive).members[name]
+        return sha256_bytes(read_member(archive, name, member.size_bytes))
+    except (ArchiveError, KeyError) as error:
+        raise OSError(str(error)) from error
 
 
 def read_source(found: FoundFile, collection: str, name: str, max_bytes: int) -> tuple[SourceFile, bytes]:
     """Reads a file once and hashes what it read, so that hash and bytes agree.
 
-    Raises ExtractionError: `vanished`, `unreadable` and `changed_while_read` (trying again can help), `too_large`.
+    Raises ExtractionError: `vanished`, `unreadable` and `changed_while_read` (trying again can help), `too_large`; for a
+    file in an archive also `encrypted` and `damaged`.
     """
+    split = split_path(found.path)
     try:
-        data = _read_whole(found.path, name, max_bytes)
+        data = _read_whole(found.path, name, max_bytes) if split is None else _read_member(*split, name, max_bytes)
     except FileNotFoundError as error:
         reason = f"{name!r} was there when the folder was listed and is gone now; `gawah rm` removes it for good"
         raise ExtractionError("vanished", reason, retryable=True) from error
@@ -171,9 +214,34 @@ def _walk(root: Path) -> tuple[tuple[FoundFile, ...], tuple[RefusedFile, ...], i
                 pending.append((path, name + "/"))
             else:
                 refused.append(one)
-    files.sort(key=lambda item: item.name)
-    refused.sort(key=lambda item: item.name)
-    return tuple(files), tuple(refused), n_hidden
+    found, inside, n_hidden_inside = _unfolded(files)
+    return found, tuple(sorted([*refused, *inside], key=lambda item: item.name)), n_hidden + n_hidden_inside
+
+
+def _unfolded(files: list[FoundFile]) -> tuple[tuple[FoundFile, ...], tuple[RefusedFile, ...], int]:
+    """The files with those of archives in their archives' places, what of the archives is refused, and what is hidden."""
+    found: list[FoundFile] = []
+    refused: list[RefusedFile] = []
+    n_hidden = 0
+    for one in files:
+        if not is_folder_like(one.path):
+            found.append(one)
+            continue
+        try:
+            directory = read_directory(one.path)
+        except ArchiveError as error:
+            refused.append(RefusedFile(one.name, error.code, f"{one.name!r}: {error}"))
+            continue
+        except OSError as error:
+            refused.append(_refused_for(one.name, error))
+            continue
+        n_hidden += directory.n_hidden
+        refused.extend(RefusedFile(f"{one.name}/{n}", code, f"{n!r} in {one.name!r}: {why}") for n, code, why in directory.refused)
+        found.extend(
+            FoundFile(one.path / member.name, f"{one.name}/{member.name}", member.size_bytes, one.mtime_ns)
+            for member in directory.members.values()
+        )
+    return tuple(sorted(found, key=lambda item: item.name)), tuple(refused), n_hidden
 
 
 def _inspect(path: Path, name: str) -> FoundFile | RefusedFile:
@@ -230,6 +298,21 @@ def _read_whole(path: Path, name: str, max_bytes: int) -> bytes:
     if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns) or len(data) != after.st_size:
         reason = f"{name!r} was written to while it was read; it is read again later"
         raise ExtractionError("changed_while_read", reason, retryable=True)
+    return data
+
+
+def _read_member(archive: Path, member: str, name: str, max_bytes: int) -> bytes:
+    before = archive.stat()
+    try:
+        data = read_member(archive, member, max_bytes)
+    except ArchiveError as error:
+        if error.code == "vanished":
+            raise FileNotFoundError(str(error)) from error
+        hint = "; raise `max_file_mb` to read it" if error.code == "too_large" else ""
+        raise ExtractionError(error.code, f"{name!r}: {error}{hint}") from error
+    after = archive.stat()
+    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+        raise ExtractionError("changed_while_read", f"{name!r}: its archive was written to; it is read again later", retryable=True)
     return data
 
 

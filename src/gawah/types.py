@@ -76,20 +76,25 @@ class CsvCells:
 
 @dataclass(frozen=True, slots=True)
 class PageBoxes:
-    """Pages of a PDF (1-based), the printed label of the first, and the boxes of the lines."""
+    """Pages of a PDF (1-based), the printed label of the first, and the boxes of the lines.
+
+    confidence: from 0 to under 1 where words were recognised by a machine that was not sure of them; 1 elsewhere.
+    """
 
     first_page: int
     last_page: int
     page_label: str = ""
     boxes: tuple[Box, ...] = ()
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class TimeRange:
-    """Seconds of a recording."""
+    """Seconds of a recording; confidence as in PageBoxes."""
 
     start_s: float
     end_s: float
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +115,17 @@ class Slide:
 
 @dataclass(frozen=True, slots=True)
 class ImageBox:
-    """A region of an image in percent of its width and height (Media Fragments `xywh=percent:`)."""
+    """A region of an image in percent of its width and height (Media Fragments `xywh=percent:`).
+
+    page: of an image with several, from 1; confidence as in PageBoxes.
+    """
 
     x: float
     y: float
     width: float
     height: float
+    page: int = 1
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +186,10 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Advance:
-    """How the characters of a place follow each other along its box: their widths in tenths of a point, end to end."""
+    """How the characters of a place follow each other along its box: their widths in tenths of a point, end to end.
+
+    A width of -1 is of a character that shares the glyph of the one before it, as the letters of a ligature do.
+    """
 
     toward: Literal["right", "left", "up", "down"]
     tenths: tuple[int, ...]
@@ -396,13 +409,43 @@ class Mark:
     number: int
 
 
+ClaimStatus = Literal["supported", "weak", "unsupported", "uncited", "cited"]
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Something a claim says and none of the quotes it cites: a number, an identifier, a name, or that it is (not) so."""
+
+    kind: Literal["number", "identifier", "name", "negation"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Highlight:
+    """A statement of a quote that carries a claim; `span` counts in the canonical text of the marker's document."""
+
+    marker: int
+    span: Span
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence of an answer with its markers; `span` counts in the answer's text."""
+    """A sentence of an answer with its markers, and how its quotes carry it; `span` counts in the answer's text.
+
+    `status` is "cited" for a claim with markers that was not checked. `score` is from 0 to 1, None without a check.
+    `foreign` are links, page numbers and the like that are in none of the sources. `highlights` are the narrowest
+    statements that carry the claim, the first the most. `n_agreeing`: in how many further samples of the generator a
+    claim stands that supports this one; None when none were drawn.
+    """
 
     span: Span
     markers: tuple[int, ...]
-    status: Literal["cited", "uncited"]
+    status: ClaimStatus
+    score: float | None = None
+    missing: tuple[Missing, ...] = ()
+    foreign: tuple[str, ...] = ()
+    highlights: tuple[Highlight, ...] = ()
+    n_agreeing: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -447,6 +490,14 @@ class Provenance:
 
 
 @dataclass(frozen=True, slots=True)
+class SelfCheck:
+    """How many further samples of the generator were asked for, and how many of them failed (they agree with nothing)."""
+
+    n_samples: int
+    n_failed: int
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """An answer with its citations. `unknown_markers` were written by the generator, stand for nothing and were removed.
 
@@ -463,11 +514,15 @@ class Answer:
     provenance: Provenance
     flags: tuple[str, ...] = ()
     marks: tuple[Mark, ...] = ()
+    self_check: SelfCheck | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A refusal: a result, not an error. `nearest` are the passages that were closest, best first."""
+    """A refusal: a result, not an error. `nearest` are the passages that were closest, best first.
+
+    `unsupported` are the sentences of a draft that its quotes do not carry, where that is the reason.
+    """
 
     id: str
     question: str
@@ -476,6 +531,7 @@ class Refusal:
     nearest: tuple[Passage, ...]
     decision: GateDecision
     provenance: Provenance
+    unsupported: tuple[str, ...] = ()
 
 
 Outcome = Answer | Refusal

@@ -22,7 +22,7 @@ class Server:
         self.store = store
         self.words = words
         self.environment = {
-            **os.environ, "GAWAH_STORE": str(store), "GAWAH_WORKERS": "1", **(environment or {}),
+            **os.environ, "GAWAH_STORE": str(store), **(environment or {}),
             **({"XDG_CACHE_HOME": str(cache)} if cache else {}),
         }  # fmt: skip
         self.lines = []

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gawah.extract.detect import detect, is_text
+from gawah.extract.detect import Detection, detect, is_text
 
 OCTETS = "application/octet-stream"
 OOXML = "application/vnd.openxmlformats-officedocument."
@@ -39,6 +39,17 @@ def archive(*names, stored_first=""):
         (b"\xff\xfb\x90\x44" + bytes(60), "audio/mpeg"),
         (b"OggS\x00\x02" + bytes(20), "audio/ogg"),
         (b"fLaC\x00\x00\x00\x22" + bytes(20), "audio/flac"),
+        (b"\x00\x00\x00\x1cftypM4A \x00\x00\x00\x00", "audio/mp4"),
+        (b"\x1aE\xdf\xa3\x9fB\x86\x81\x01B\xf7\x81\x01B\xf2\x81\x04B\xf3\x81\x08B\x82\x84webm" + bytes(9), "video/webm"),
+        (b"\x1aE\xdf\xa3\xa3B\x86\x81\x01B\xf7\x81\x01B\xf2\x81\x04B\xf3\x81\x08B\x82\x88matroska", "video/x-matroska"),
+        (b"RIFF\x24\x00\x00\x00AVI LIST" + bytes(9), "video/x-msvideo"),
+        (b"FORM\x00\x00\x00\x24AIFFCOMM", "audio/aiff"),
+        (b"#!AMR\n\x3c\x48" + bytes(range(200, 250)), "audio/amr"),
+        (b"\xff\xf1\x50\x80\x02\x1f\xfc" + bytes(60), "audio/aac"),
+        (b"0&\xb2u\x8ef\xcf\x11\xa6\xd9\x00\xaa\x00b\xcel" + bytes(9), "video/x-ms-asf"),
+        (b"FLV\x01\x05\x00\x00\x00\x09" + bytes(9), "video/x-flv"),
+        (b"\x00\x00\x01\xba\x44" + bytes(9), "video/mpeg"),
+        ((b"G" + bytes(187)) * 4, "video/mp2t"),
         (b"\x00\x00\x00\x20ftypisom\x00\x00\x02\x00", "video/mp4"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(20), "application/x-ole-storage"),
         (b"\x1f\x8b\x08\x00\x00\x00\x00\x00", "application/gzip"),
@@ -142,3 +153,15 @@ def test_any_bytes_have_a_type(data, promised):
 @given(st.text(alphabet=st.characters(blacklist_categories=("Cs", "Cc")), min_size=1))
 def test_utf8_text_is_always_text(text):
     assert is_text(text.encode())
+
+
+@pytest.mark.parametrize(
+    ("promised", "data"),
+    [
+        ("audio/mp4", b"\x00\x00\x00\x20ftypisom\x00\x00\x02\x00"),
+        ("video/ogg", b"OggS\x00\x02" + bytes(20)),
+        ("audio/x-matroska", b"\x1aE\xdf\xa3\xa3B\x86\x81\x01B\x82\x88matroska"),
+    ],
+)
+def test_a_name_decides_between_sound_and_film_of_one_container(promised, data):
+    assert detect(promised, data) == Detection(promised)

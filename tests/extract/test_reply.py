@@ -14,6 +14,7 @@ from gawah.extract.reply import MalformedReplyError, document_parts, error_part,
 from gawah.media_types import media_type_of
 from gawah.testing.extractor import source_of
 from gawah.types import (
+    Advance,
     Box,
     CharRange,
     Conservation,
@@ -56,9 +57,16 @@ def test_every_kind_of_locator_comes_back(locator):
     assert receive(document, send(document)) == document
 
 
+def test_the_widths_of_characters_come_back():
+    place = Place(Span(0, 3), PageBoxes(1, 1, "", (Box(1, 0.0, 0.0, 9.0, 5.0),)), Advance("left", (40, -1, 50)))
+    document = replace(document_of("abc"), places=(place,))
+    assert receive(document, send(document)) == document
+
+
 def test_books_warnings_and_removals_come_back():
     books = Conservation(9, 8, {"nav": 2}, {"line break": 1})
-    document = replace(document_of(), conservation=books, warnings=("a", "b"), removed=(Removal("nav", "x\ny"),))
+    document = replace(document_of(), conservation=books, warnings=("a", "b"), removed=(Removal("nav", "x\ny"), Removal("running head", "h", PageBoxes(2, 2, "", (Box(2, 0.0, 1.0, 2.0, 3.0),)))))
+    document = replace(document, quality={"pages": 3, "pages_unread": 1})
     assert receive(document, send(document)) == document
 
 
@@ -100,8 +108,11 @@ def tampered(**changes):
         send(document_of())[:40], tampered(blocks=[["paragraph", 0, 9999, 0, ""]]), tampered(blocks=[["paragraph", -1, 2, 0, ""]]),
         tampered(blocks=[["paragraph", 4, 6, 0, ""], ["paragraph", 5, 7, 0, ""]]), tampered(blocks=[["script", 0, 1, 0, ""]]),
         tampered(blocks=[["paragraph", 0, 1.5, 0, ""]]), tampered(blocks=[["paragraph", True, 1, 0, ""]]), tampered(blocks={}),
-        tampered(blocks=[1]), tampered(places=[[0, 1, 99]]), tampered(places=[[0, 1, 1, 1]]), tampered(places=[[0, 9999, 1, 1, 1, 0, 0]]),
-        tampered(places=[[0, 1, 4, "sheet", 7]]), tampered(title=7), tampered(title="\ud800"), tampered(extractor="x"),
+        tampered(blocks=[1]), tampered(places=[[0, 1, [], 99]]), tampered(places=[[0, 1, [], 1, 1]]),
+        tampered(places=[[0, 9999, [], 1, 1, 1, 0, 0]]), tampered(places=[[0, 1, ["right", [1, 2]], 1, 1, 1, 0, 0]]),
+        tampered(places=[[0, 1, ["askew", [1]], 1, 1, 1, 0, 0]]), tampered(places=[[0, 1, ["up", [1.5]], 1, 1, 1, 0, 0]]),
+        tampered(quality={"pages": -1}), tampered(quality=[1]), tampered(removed=[["x", "y", [99]]]),
+        tampered(places=[[0, 1, [], 4, "sheet", 7]]), tampered(title=7), tampered(title="\ud800"), tampered(extractor="x"),
         tampered(media_type="../x"), tampered(read=-1), tampered(dropped=[1]), tampered(warnings="text"), tampered(removed=[[1, 2]]),
     ],
 )  # fmt: skip

@@ -41,6 +41,7 @@ WORKED = [
     (Slide(2, 2), "#slide=2"),
     (Slide(2, 4), "#slide=2-4"),
     (ImageBox(10.0, 20.5, 30.0, 40.0), "#xywh=percent:10,20.5,30,40"),
+    (ImageBox(10.0, 20.5, 30.0, 40.0, 3), "#page=3&xywh=percent:10,20.5,30,40"),
     (MailPart("1.2", 0, 9), "#part=1.2&char=0,9"),
     (EpubPlace("text/ch 1.xhtml", 5, 9), "#href=text/ch%201.xhtml&char=5,9"),
 ]
@@ -70,7 +71,7 @@ carried = st.one_of(
     st.builds(lambda pair: TimeRange(*pair), times),
     st.builds(lambda name, one, other: SheetRange(name, f"{one}:{other}"), names, cells, cells),
     st.builds(lambda pair: Slide(*pair), counts),
-    st.builds(ImageBox, percents, percents, percents, percents),
+    st.builds(ImageBox, percents, percents, percents, percents, st.integers(1, 900)),
     st.builds(lambda name, pair: MailPart(name, *pair), names, offsets),
     st.builds(lambda name, pair: EpubPlace(name, *pair), names, offsets),
 )
@@ -152,7 +153,7 @@ MALFORMED = [
     "#cell=4,0-6,0", "#page=0", "#page=iv", "#page=", "#page=1&zoom=100", "#t=5", "#t=5,", "#t=9,5", "#t=1e3,2e3",
     "#t=nan,nan", "#t=inf,inf", "#t=-1,2", "#sheet=A", "#range=A1", "#sheet=&range=A1", "#sheet=A&range=1A",
     "#sheet=A&range=A0", "#sheet=A&range=a1", "#sheet=%FF&range=A1", "#sheet=%&range=A1", "#sheet=%2&range=A1",
-    "#sheet=%zz&range=A1", "#slide=0", "#slide=4-2", "#xywh=10,20,30,40", "#xywh=percent:1,2,3", "#xywh=percent:101,0,1,1",
+    "#sheet=%zz&range=A1", "#slide=0", "#slide=4-2", "#xywh=10,20,30,40", "#xywh=percent:1,2,3", "#xywh=percent:101,0,1,1", "#page=1&xywh=percent:1,2,3,4",
     "#part=&char=1,2", "#part=1.2", "#href=&char=1,2", "#href=a", "#:~:text=words", "#page=1:~:text=words",
     "#char=1,2:~:", "#char=1,2:~:text=", "#char=1,2:~:text=a,b,c", "#char=1,2:~:text=a&text=b", "#char=1,2:~:text=%FF",
     "#nonsense=1", "javascript:alert(1)", "#" + "x" * 100_000, "#char=" + "9" * 100_000,

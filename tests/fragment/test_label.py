@@ -28,6 +28,10 @@ WORKED = [
     (Slide(2, 2), "slide 2"),
     (Slide(2, 4), "slides 2–4"),
     (ImageBox(10, 20, 30, 40), "30 % × 40 % at 10 %, 20 %"),
+    (ImageBox(10, 20, 30, 40, 2), "page 2, 30 % × 40 % at 10 %, 20 %"),
+    (ImageBox(10, 20, 30, 40, 1, 0.614), "30 % × 40 % at 10 %, 20 %, low confidence (61 %)"),
+    (PageBoxes(3, 3, confidence=0.61), "page 3, low confidence (61 %)"),
+    (TimeRange(132.4, 157.2, 0.4), "0:02:12–0:02:38, low confidence (40 %)"),
     (MailPart("1.2", 0, 9), "part 1.2"),
     (EpubPlace("ch1.xhtml", 0, 9), "ch1.xhtml"),
 ]

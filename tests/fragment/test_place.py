@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from gawah.fragment import build, label, locate, locate_each
 from gawah.types import (
+    Advance,
     Box,
     CharRange,
     CsvCells,
@@ -91,6 +92,15 @@ def test_times_slides_and_image_boxes_are_joined():
     assert locate(boxes, text, Span(0, 9)) == ImageBox(10, 0, 50, 30)
 
 
+def test_pages_of_an_image_are_not_joined_and_the_least_sure_part_counts():
+    boxes = [place(0, 2, ImageBox(10, 10, 20, 20, 1, 0.6)), place(3, 5, ImageBox(50, 0, 10, 10, 2))]
+    assert locate(boxes, "ab cd", Span(0, 5)) == ImageBox(10, 10, 20, 20, 1, 0.6)
+    times = [place(0, 2, TimeRange(1, 2)), place(3, 5, TimeRange(2, 3, 0.4))]
+    assert locate(times, "ab cd", Span(0, 5)) == TimeRange(1, 3, 0.4)
+    pages = [place(0, 2, PageBoxes(1, 1, confidence=0.5)), place(3, 5, PageBoxes(2, 2))]
+    assert locate(pages, "ab cd", Span(0, 5)) == PageBoxes(1, 2, confidence=0.5)
+
+
 def test_ranges_of_one_sheet_are_joined_by_column_order():
     places = [place(0, 2, SheetRange("S", "Z2")), place(3, 5, SheetRange("S", "AA10:AB11"))]
     assert locate(places, "x" * 9, Span(0, 9)) == SheetRange("S", "Z2:AB11")
@@ -130,3 +140,50 @@ def test_rows_found_are_those_of_every_overlapping_place(found, asked):
     for span, located in zip(asked, locate_each(places, "x" * 60, asked), strict=True):
         rows = [item.locator.first_row for item in places if item.span.overlaps(span)]
         assert located == (CsvCells(min(rows), max(rows)) if rows else CharRange(span.start, span.end))
+
+
+def glyphs(start, box, toward, tenths, page=1):
+    return Place(Span(start, start + len(tenths)), PageBoxes(page, page, "", (box,)), Advance(toward, tenths))
+
+
+def boxes(places, start, end):
+    locator = locate(places, "x" * 40, Span(start, end))
+    assert isinstance(locator, PageBoxes)
+    return [(box.page, box.x0, box.y0, box.x1, box.y1) for box in locator.boxes]
+
+
+def test_a_box_is_narrowed_to_the_characters_of_the_span():
+    line = glyphs(0, Box(1, 100.0, 700.0, 150.0, 710.0), "right", (100, 200, 50, 150))
+    assert boxes([line], 0, 4) == [(1, 100.0, 700.0, 150.0, 710.0)]
+    assert boxes([line], 1, 3) == [(1, 110.15, 700.0, 134.85, 710.0)]
+    assert boxes([line], 0, 1) == [(1, 100.0, 700.0, 109.85, 710.0)]
+
+
+@pytest.mark.parametrize(
+    ("toward", "box", "expected"),
+    [
+        ("left", Box(1, 100.0, 0.0, 150.0, 10.0), (1, 115.15, 0.0, 139.85, 10.0)),
+        ("up", Box(1, 0.0, 100.0, 10.0, 150.0), (1, 0.0, 110.15, 10.0, 134.85)),
+        ("down", Box(1, 0.0, 100.0, 10.0, 150.0), (1, 0.0, 115.15, 10.0, 139.85)),
+    ],
+)
+def test_a_box_is_narrowed_along_the_way_its_text_runs(toward, box, expected):
+    assert boxes([glyphs(0, box, toward, (100, 200, 50, 150))], 1, 3) == [expected]
+
+
+def test_a_letter_of_a_ligature_has_the_box_of_all_of_it():
+    line = glyphs(0, Box(1, 0.0, 0.0, 30.0, 10.0), "right", (100, 100, -1, -1, 100))
+    for start, end in ((1, 2), (2, 3), (3, 4), (1, 4)):
+        assert boxes([line], start, end) == [(1, 10.15, 0.0, 19.85, 10.0)]
+
+
+def test_words_of_one_line_share_a_box_and_lines_columns_and_pages_do_not():
+    word = glyphs(0, Box(1, 100.0, 700.0, 120.0, 710.0), "right", (100, 100))
+    beside = glyphs(3, Box(1, 123.0, 699.0, 143.0, 712.0), "right", (100, 100))
+    column = glyphs(6, Box(1, 300.0, 700.0, 320.0, 710.0), "right", (100, 100))
+    below = glyphs(9, Box(1, 300.0, 688.0, 320.0, 698.0), "right", (100, 100))
+    overleaf = glyphs(12, Box(2, 300.0, 688.0, 320.0, 698.0), "right", (100, 100), page=2)
+    assert boxes([word, beside, column, below, overleaf], 0, 14) == [
+        (1, 100.0, 699.0, 143.0, 712.0), (1, 300.0, 700.0, 320.0, 710.0), (1, 300.0, 688.0, 320.0, 698.0),
+        (2, 300.0, 688.0, 320.0, 698.0),
+    ]  # fmt: skip

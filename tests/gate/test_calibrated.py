@@ -20,7 +20,7 @@ from gawah.gate import (
     refusal_code,
 )
 
-STAMP = CalibrationStamp("a" * 64, "sign1-fp16/1", "canonical/1 analyzer/1", "blocks-E/1", "late-interaction")
+STAMP = CalibrationStamp("a" * 64, "sign1-fp16/1", "canonical/1 analyzer/2", "blocks-E/1", "late-interaction")
 
 
 def fitted(model, threshold):

@@ -102,3 +102,12 @@ def test_the_message_of_an_empty_index_says_so():
 def test_a_decision_to_go_on_has_no_refusal_code():
     with pytest.raises(ValueError, match="did not refuse"):
         refusal_code(reference_gate(passages(0.1), threshold=0.5))
+
+
+def test_a_question_that_the_encoder_cannot_read_is_judged_by_no_distance():
+    found = passages(0.9, math.nan, 0.1, 1.9, 0.2)
+    decision = ReferenceGate(0.5)(make_evidence("क्या", found, readable=False))
+    assert decision.admitted == tuple(found[:4])
+    assert decision.refuse_reason is None
+    assert decision.signals["by_words"] == 1.0
+    assert ReferenceGate(0.5)(make_evidence("क्या", readable=False)).refuse_reason == EMPTY_INDEX

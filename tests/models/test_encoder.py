@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,8 @@ from gawah.types import ModelStamp
 
 GOLDEN = json.loads((Path(__file__).parent / "golden_vectors.json").read_text())
 GOLDEN_VECTORS = np.frombuffer(base64.b64decode(GOLDEN["vectors_float32_base64"]), "<f4").reshape(-1, 384)
+# Words of scripts that the packaged vocabulary does not read: Cyrillic, Arabic, Devanagari, kana, Hangul.
+UNREAD = re.compile("[\u0400-\u06ff\u0900-\u097f\u3040-\u30ff\uac00-\ud7af]{2}")
 
 
 class TestPackagedModel(EmbedderContract):
@@ -49,11 +52,27 @@ def test_vectors_equal_sentence_transformers(encoder: OnnxEncoder) -> None:
     assert max(counts) > 256  # one is a question over the window: there both cut
     assert 256 in counts
     within = [text for text, n in zip(GOLDEN["texts"], counts, strict=True) if n <= 256]
+    assert sum(bool(UNREAD.search(text)) for text in GOLDEN["texts"]) == 10  # there the vectors differ on purpose
     embedded = iter(encoder.embed(within))
     for text, n, expected in zip(GOLDEN["texts"], counts, GOLDEN_VECTORS, strict=True):
         found = [encoder.embed_query(text).vector] + ([next(embedded).vector] if n <= 256 else [])
         for vector in found:
-            assert np.abs(vector - expected).max() <= 1e-5, text
+            assert (np.abs(vector - expected).max() <= 1e-5) == (not UNREAD.search(text)), text
+
+
+def test_an_unread_word_has_the_vector_of_an_unknown_one(encoder: OnnxEncoder) -> None:
+    text = "हर रात बारह बजे backup लिया जाता है, ERR_CONN-17 के बाद।"
+    spelled = "[UNK] [UNK] [UNK] [UNK] backup [UNK] [UNK] ह, ERR_CONN-17 क [UNK]।"  # one letter and marks: one piece
+    assert encoder.count_tokens([text]) == encoder.count_tokens([spelled])
+    found, expected = encoder.embed([text])[0], encoder.embed([spelled])[0]
+    assert found.vector.tobytes() == expected.vector.tobytes()
+
+
+def test_hindi_and_urdu_take_no_more_of_the_window_than_english(encoder: OnnxEncoder) -> None:
+    for text in ("हर रात बारह बजे बैकअप लिया जाता है।", "ہر رات بارہ بجے بیک اپ لیا جاتا ہے۔", "A backup is taken every night at twelve."):
+        n_words = len(text.split())
+        assert n_words + 2 <= encoder.count_tokens([text])[0] <= n_words + 3  # two specials, a full stop
+    assert encoder.coverage("हर केंद्र में") == 0.0
 
 
 def test_a_question_has_the_vector_of_the_same_text(encoder: OnnxEncoder) -> None:

@@ -18,6 +18,8 @@ PLAIN = small_tokenizer()
 PLAIN.no_truncation()
 PLAIN.no_padding()
 TEXTS = st.text(alphabet=st.sampled_from("ab1!?., \n-_नम्\u0301éÉ[]CLSPAD🎉\u200d"), max_size=60)
+# Of these every word stays as the tokenizer cuts it: Latin letters (romanised Hindi too), single letters, Han, digits.
+LATIN_TEXTS = st.text(alphabet=st.sampled_from("ab1!?., \n-_e\u0301éÉ१[]CLSPAD🎉\u200d漢字"), max_size=60)
 
 
 @pytest.fixture(scope="module")
@@ -63,8 +65,19 @@ def test_words_are_whole_as_written(pieces: WordPieces) -> None:
 
 
 def test_marks_that_the_tokenizer_drops_stay_in_the_word(pieces: WordPieces) -> None:
-    _, words = pieces.split_question("नम् e\u0301 a\u200d")
-    assert words == ("नम्", "नम्", "e\u0301", "a")
+    found, words = pieces.split_question("नम् e\u0301 a\u200d")
+    assert words == ("नम्", "e\u0301", "a")
+    assert len(found.ids) == 5
+
+
+def test_a_word_of_an_unread_script_is_one_unknown_piece(pieces: WordPieces) -> None:
+    text = "नमन, नमन्न्-a ERR_नमन न नa न1 १"
+    (found,) = pieces.split([text])
+    unknown = PLAIN.token_to_id("[UNK]")
+    plain = PLAIN.encode("[UNK], [UNK]-a ERR_[UNK] न नa न1 १").ids
+    assert found.ids.tolist() == plain
+    assert plain.count(unknown) >= 3
+    assert pieces.count([text]) == [len(plain)]
 
 
 def test_a_question_is_cut_at_the_window_and_keeps_the_final_special(pieces: WordPieces) -> None:
@@ -74,8 +87,28 @@ def test_a_question_is_cut_at_the_window_and_keeps_the_final_special(pieces: Wor
     assert words == ("a",) * 29 + ("bb",)
 
 
-@settings(deadline=None)
 @given(text=TEXTS)
+def test_counts_agree_with_what_is_embedded_and_a_question_reads_as_a_text(pieces: WordPieces, text: str) -> None:
+    n = pieces.count([text])[0]
+    assert n <= len(PLAIN.encode(text))
+    if n <= 32:
+        (found,) = pieces.split([text])
+        question, words = pieces.split_question(text)
+        assert len(found.ids) == n
+        assert found.ids.tolist() == question.ids.tolist()
+        assert found.kept.tolist() == question.kept.tolist()
+        assert len(words) == len(found.kept)
+
+
+@given(text=LATIN_TEXTS)
+def test_text_that_may_be_read_keeps_every_piece(pieces: WordPieces, text: str) -> None:
+    assert pieces.count([text]) == [len(PLAIN.encode(text))]
+    if pieces.count([text])[0] <= 32:
+        assert pieces.split([text])[0].ids.tolist() == PLAIN.encode(text).ids
+
+
+@settings(deadline=None)
+@given(text=LATIN_TEXTS)
 def test_kept_pieces_equal_those_the_plain_rule_keeps(pieces: WordPieces, text: str) -> None:
     encoding = PLAIN.encode(text)
     if len(encoding) > 32:
@@ -108,7 +141,7 @@ def test_every_word_stands_in_the_question_in_order_and_ends_before_the_next(pie
 
 @given(texts=st.lists(TEXTS, max_size=5))
 def test_counting_is_additive_over_texts(pieces: WordPieces, texts: list[str]) -> None:
-    assert pieces.count(texts) == [len(PLAIN.encode(text)) for text in texts]
+    assert pieces.count(texts) == [n for text in texts for n in pieces.count([text])]
 
 
 def test_a_megabyte_in_one_line_is_counted(pieces: WordPieces) -> None:

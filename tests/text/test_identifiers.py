@@ -26,8 +26,10 @@ def test_the_terms_of_an_identifier():
 
 
 @pytest.mark.parametrize(
-    "text", ["", "Plain words only, and 42.", "e.g. the U.S. and i.e.", "URLs", "a -- b", "...", "it's", "東京都庁"]
-)
+    "text",
+    ["", "Plain words only, and 42.", "e.g. the U.S. and i.e.", "URLs", "a -- b", "...", "it's", "東京都庁",
+             "हिंदी में बैकअप", "عَلی کُل", "cafe\u0301 A\u0301b"],
+)  # fmt: skip
 def test_plain_words_have_none(text):
     assert identifier_terms(text) == []
 

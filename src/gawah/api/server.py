@@ -39,10 +39,11 @@ ROUTERS = (care.router, documents.router, jobs.router, answers.router, sources.r
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What runs beside the server: the words a worker is started with, and folders to watch."""
+    """What runs beside the server: how many workers and the words one is started with, and folders to watch."""
 
     worker_arguments: Sequence[str] = ()
     watched: Sequence[Watched] = ()
+    n_workers: int = 0
 
 
 def policy_of(settings: Settings) -> DoorPolicy:
@@ -144,7 +145,7 @@ def serve(app: Application, beside: Beside, *, started_at: float) -> None:
     listening = _listen(settings.host, settings.port)
     set_up()
     _warm(app)
-    store = Served(app, policy_of(settings), n_workers_wanted=settings.workers)
+    store = Served(app, policy_of(settings), n_workers_wanted=beside.n_workers)
     app.originals.clear_incoming()
     config = uvicorn.Config(
         create_app(store, beside),

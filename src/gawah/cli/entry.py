@@ -40,7 +40,7 @@ for command in (
     documents.ingest, documents.ls, documents.status, documents.rm, documents.retry,
     answers.search, answers.ask, answers.show, answers.verify,
     evaluation.evaluate_set, evaluation.report_run, calibration.calibrate,
-    inspection.chunk, inspection.doctor, inspection.config,
+    inspection.inspect, inspection.chunk, inspection.doctor, inspection.config,
     serving.serve, serving.worker, serving.keys,
 ):  # fmt: skip
     group.add_command(command)

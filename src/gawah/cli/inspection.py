@@ -1,4 +1,4 @@
-"""Commands that look: chunk, doctor, config."""
+"""Commands that look: inspect, chunk, doctor, config."""
 
 from __future__ import annotations
 
@@ -11,7 +11,97 @@ from gawah.cli.common import NAME, PATH, common_options, indented, load, open_ap
 from gawah.cli.terminal import print_json, say, say_text
 
 if TYPE_CHECKING:
-    from gawah.types import Chunk
+    from gawah.types import Chunk, Conservation, Document
+
+
+@click.command()
+@click.argument("file", type=PATH)
+@click.option("--removed", "shows_removed", is_flag=True, help="What was taken out of the text, and why.")
+@common_options
+@click.pass_context
+def inspect(
+    context: click.Context,
+    file: Path,
+    shows_removed: bool,
+    store: Path | None,
+    assignments: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Print the canonical text of a file with its places in the original, as ingest reads it; no store is needed."""
+    from gawah.app import extract_file
+
+    document = extract_file(load(context, store, assignments).settings, file)
+    if as_json:
+        print_json(_document_json(document))
+        return
+    print_columns(_report(document))
+    if shows_removed:
+        for item in document.removed:
+            say()
+            say(item.reason)
+            say_text(indented(item.text))
+        return
+    for kind, where, fragment, text in _placed_blocks(document):
+        say()
+        say(f"{where}  {fragment}  {kind}")
+        say_text(indented(text))
+
+
+def _report(document: Document) -> list[tuple[str, str]]:
+    books = document.conservation
+    rows = [
+        ("title", document.title),
+        ("type", f"{document.source.media_type}, read by {document.extractor}, language {document.language}"),
+        ("characters", f"{books.read:,} read, {books.kept:,} in the text; {_entries(books)}"),
+        ("blocks", f"{len(document.blocks):,}, places: {len(document.places):,}, removals: {len(document.removed):,}"),
+    ]
+    return rows + [("warning", line) for line in document.warnings]
+
+
+def _entries(books: Conservation) -> str:
+    dropped = ", ".join(f"{reason} {n:,}" for reason, n in sorted(books.dropped.items())) or "nothing"
+    added = ", ".join(f"{reason} {n:,}" for reason, n in sorted(books.added.items())) or "nothing"
+    return f"dropped: {dropped}; added: {added}" + ("" if books.holds else "; THE BOOKS DO NOT BALANCE")
+
+
+def _placed_blocks(document: Document) -> list[tuple[str, str, str, str]]:
+    """(kind, label, fragment, text) of each block; a heading that is only a name has no place and no text of its own."""
+    from gawah.fragment import build, label, locate_each
+
+    locators = locate_each(document.places, document.text, [block.span for block in document.blocks])
+    rows = []
+    for block, locator in zip(document.blocks, locators, strict=True):
+        kind = f"{block.kind.value} {block.level}" if block.level else block.kind.value
+        if len(block.span):
+            rows.append((kind, label(locator), build(locator), block.span.slice(document.text)))
+        else:
+            rows.append((kind, "(name)", "", block.title))
+    return rows
+
+
+def _document_json(document: Document) -> dict[str, object]:
+    from gawah.fragment import build, label
+    from gawah.wire import to_json
+
+    return {
+        "title": document.title,
+        "media_type": document.source.media_type,
+        "extractor": document.extractor,
+        "language": document.language,
+        "sha256": document.source.sha256,
+        "text": document.text,
+        "blocks": [
+            {"kind": b.kind.value, "level": b.level, "title": b.title, "from": b.span.start, "to": b.span.end}
+            for b in document.blocks
+        ],
+        "places": [
+            {"from": p.span.start, "to": p.span.end, "label": label(p.locator), "fragment": build(p.locator)}
+            for p in document.places
+        ],
+        "warnings": list(document.warnings),
+        "removed": to_json(document.removed),
+        "conservation": to_json(document.conservation),
+    }
 
 
 @click.command()

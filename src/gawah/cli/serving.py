@@ -31,7 +31,7 @@ _ATTACHED_NICE = 5  # questions go first
 @click.command()
 @click.option("--host", help="Address to listen at (setting host).")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen at (setting port); 0 takes a free one.")
-@click.option("--workers", type=click.IntRange(0, 64), help="Ingest processes to start (setting workers).")
+@click.option("--workers", type=click.IntRange(0, 64), default=1, show_default=True, help="Ingest processes to start.")
 @click.option("--watch", "folders", type=PATH, multiple=True, metavar="FOLDER", help="Ingest what changes in this folder.")
 @click.option("--collection", type=NAME, help="Collection of watched folders and of uploads that name none.")
 @common_options
@@ -40,7 +40,7 @@ def serve(
     context: click.Context,
     host: str | None,
     port: int | None,
-    workers: int | None,
+    workers: int,
     folders: tuple[Path, ...],
     collection: str | None,
     store: Path | None,
@@ -53,12 +53,12 @@ def serve(
     from gawah.api.server import Beside, serve
     from gawah.work import watched_folder
 
-    options = {"host": host, "port": port, "workers": workers, "collection": collection}
+    options = {"host": host, "port": port, "collection": collection}
     with open_application(context, store, assignments, create=True, **options) as app:
         watched = [watched_folder(app, folder, collection) for folder in folders]
         words = ("worker", *_repeated(app, assignments, collection))
         config = context.obj["config_file"]
-        beside = Beside([*(("--config", str(config)) if config else ()), *words], watched)
+        beside = Beside([*(("--config", str(config)) if config else ()), *words], watched, workers)
         serve(app, beside, started_at=started_at)
 
 

@@ -14,6 +14,7 @@ import zipfile
 from dataclasses import dataclass
 
 from gawah.extract.decode import wide_encoding
+from gawah.extract.ole import MSG, OLE, XLS, ole_kind
 
 _SNIFF_BYTES = 1 << 16
 _CONTROL_SHARE = 0.1  # of NULs and odd controls that valid UTF-8 text may hold; text files have none or nearly none
@@ -46,6 +47,12 @@ _SIGNATURES: tuple[tuple[re.Pattern[bytes], str], ...] = tuple(
         (rb"RIFF.{4}WEBPVP8[ LX]", "image/webp"),
         (rb"RIFF.{4}WAVE(?:fmt|JUNK|bext|LIST)", "audio/wav"),
         (rb"RIFF.{4}AVI LIST", "video/x-msvideo"),
+        (rb"FORM.{4}AIF[FC]", "audio/aiff"),
+        (rb"#!AMR(?:-WB)?\n", "audio/amr"),
+        (rb"FLV\x01[\x01\x04\x05]\x00\x00\x00\x09", "video/x-flv"),
+        (rb"0&\xb2u\x8ef\xcf\x11\xa6\xd9\x00\xaa\x00b\xcel", "video/x-ms-asf"),
+        (rb"\x00\x00\x01\xba[\x21-\x7f]", "video/mpeg"),
+        (rb"(?:G.{187}){3}G", "video/mp2t"),
         (rb"II[*+]\x00|MM\x00[*+]", "image/tiff"),
         (rb"BM.{4}\x00{4}.{3}\x00", "image/bmp"),
         (rb"\x00\x00\x01\x00[\x01-\xff]\x00", "image/x-icon"),
@@ -56,8 +63,9 @@ _SIGNATURES: tuple[tuple[re.Pattern[bytes], str], ...] = tuple(
         (rb"ID3[\x02-\x04][\x00-\x0f].[\x00-\x7f]{4}", "audio/mpeg"),
         (rb"OggS\x00[\x00-\x07]", "audio/ogg"),
         (rb"fLaC[\x00\x80]\x00\x00", "audio/flac"),
+        (rb"\x1aE\xdf\xa3.{0,60}?\x42\x82.webm", "video/webm"),
         (rb"\x1aE\xdf\xa3", "video/x-matroska"),
-        (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/x-ole-storage"),
+        (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", OLE),
         (rb"\x1f\x8b\x08", "application/gzip"),
         (rb"BZh[1-9](?:1AY&SY|\x17\x72\x45\x38\x50\x90)", "application/x-bzip2"),
         (rb"\xfd7zXZ\x00", "application/x-xz"),
@@ -78,6 +86,7 @@ _SIGNATURES: tuple[tuple[re.Pattern[bytes], str], ...] = tuple(
 # Signatures that text in a legacy encoding may begin with: looked at only in what is no text.
 _SIGNATURES_OF_OCTETS: tuple[tuple[re.Pattern[bytes], str], ...] = (
     (re.compile(rb"\xff[\xf2\xf3\xfa\xfb][\x10-\xef]", re.DOTALL), "audio/mpeg"),
+    (re.compile(rb"\xff[\xf0\xf1\xf8\xf9][\x40-\x7c\x80-\xbc]", re.DOTALL), "audio/aac"),
     (re.compile(rb".{1,1024}?%PDF-\d\.\d", re.DOTALL), "application/pdf"),
 )
 _ZIP = re.compile(rb"PK\x03\x04|PK\x05\x06\x00{4}")
@@ -101,6 +110,19 @@ _SHEBANG = re.compile(rb"#!\s*/\S*?(?:/env\s+)?\b(python|ba?sh|zsh|sh|perl|ruby|
 _SHEBANG_TYPES = {b"python": "text/x-python", b"perl": "text/x-perl", b"ruby": "text/x-ruby", b"node": "text/javascript"}
 
 
+# Types that share a container: its first bytes do not say which, so the name does.
+_SAME_CONTAINER = (
+    frozenset({"audio/mp4", "video/mp4", "video/quicktime"}),
+    frozenset({"audio/ogg", "video/ogg"}),
+    frozenset({"audio/webm", "video/webm", "audio/x-matroska", "video/x-matroska"}),
+    frozenset({"audio/x-ms-wma", "video/x-ms-asf", "video/x-ms-wmv"}),
+)
+
+
+# Formats that are a container with known parts inside: without those parts the name is all there is to go by.
+_INSIDE = {ZIP: frozenset({DOCX, XLSX, PPTX, ODS, ODT, EPUB}), OLE: frozenset({XLS, MSG})}
+
+
 @dataclass(frozen=True, slots=True)
 class Detection:
     """A media type, and what to tell the user when name and content disagree."""
@@ -119,6 +141,10 @@ def detect(promised: str, data: bytes) -> Detection:
     found = _signature(data) or ("" if is_text(data) else _octets(data))
     if found in ("", OCTETS) and promised == _PDF and _PDF_OBJECT.search(data):
         return Detection(_PDF)  # its beginning is lost, which can be mended
+    if any(promised in types and found in types for types in _SAME_CONTAINER):
+        return Detection(promised)
+    if promised in _INSIDE.get(found, ()):
+        return Detection(promised)  # too damaged to tell which; the extractor says what it lacks
     if found:
         return Detection(found, _disagreement(promised, found))
     strong = _text_signature(data, promised)
@@ -161,7 +187,8 @@ def _signature(data: bytes) -> str:
     head = data[:_SNIFF_BYTES]
     if _ZIP.match(head):
         return _zip_kind(data)
-    return next((media_type for pattern, media_type in _SIGNATURES if pattern.match(head)), "")
+    found = next((media_type for pattern, media_type in _SIGNATURES if pattern.match(head)), "")
+    return ole_kind(data) if found == OLE else found
 
 
 def _octets(data: bytes) -> str:

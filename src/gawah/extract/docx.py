@@ -15,7 +15,7 @@ from gawah.extract.canonical import stem
 from gawah.extract.docx_styles import Style, Styles
 from gawah.extract.graphics import alternative_text, graphic_texts
 from gawah.extract.ooxml import chosen, core_title, main_part, parts_of_kind
-from gawah.extract.package import Element, Package, attribute, below, child, local
+from gawah.extract.package import Element, Package, attribute, below, child, local, whole
 from gawah.extract.sink import CellText, Page, Sink
 from gawah.types import BlockKind, Document, SourceFile
 
@@ -187,8 +187,7 @@ class _Walk:
         inside = CellText()
         self.blocks(cell, inside)
         span = child(cell, "tcPr", "gridSpan")
-        written = attribute(span, "val") if span is not None else ""
-        n_columns = int(written) if written.isdigit() and len(written) < 4 else 1
+        n_columns = whole(attribute(span, "val"), 1) if span is not None else 1
         return [inside.pieces, *([] for _ in range(min(n_columns, _MOST_SPANNED) - 1))]
 
     def _remove_deleted(self, element: Element) -> None:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from gawah.extract.ooxml import is_on
-from gawah.extract.package import Element, attribute, child, local
+from gawah.extract.package import Element, attribute, child, local, whole
 
 _LONGEST_CHAIN = 20  # styles that one style is based on; a ring of them would never end
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
@@ -88,10 +88,9 @@ def _value(element: Element | None, name: str) -> str:
 
 def _level(properties: Element | None) -> int | None:
     """The level that an outline level makes: 0 for body text, None when nothing is said."""
-    written = _value(properties, "outlineLvl")
-    if not written.isdigit():
+    outline = whole(_value(properties, "outlineLvl"), -1)
+    if outline < 0:
         return None
-    outline = int(written)
     return outline + 1 if outline < _BODY_LEVEL else 0
 
 

@@ -186,11 +186,11 @@ def _run_child(data: int, server_pid: int, extra: Extra) -> NoReturn:
         os.closerange(data + 1, os.sysconf("SC_OPEN_MAX"))
         connection = socket.socket(fileno=data)
         with _Report(connection):
-            source, limits, descriptor = receive_request(connection)
+            source, limits, options, descriptor = receive_request(connection)
             confine(limits)
             with os.fdopen(descriptor, "rb", buffering=0) as stream:
                 content = stream.readall()
-            document = extract(source, content, extra)
+            document = extract(source, content, extra, options)
             del content
             parts = list(document_parts(document))  # all of it before the first byte goes out, or an error instead
             for part in parts:

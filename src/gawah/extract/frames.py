@@ -1,6 +1,6 @@
 """What the sandbox and its fork server say to each other besides the reply: a request, and how a child ended.
 
-A request is source and limits as JSON behind its length, with a descriptor of the file's bytes, which both processes
+A request is source, limits and options as JSON behind its length, with a descriptor of the file's bytes, which both processes
 share and neither sends.
 """
 
@@ -15,6 +15,7 @@ import tempfile
 from dataclasses import asdict
 
 from gawah.extract.confine import Limits
+from gawah.extract.options import Options
 from gawah.types import SourceFile
 
 STATUS = struct.Struct("!Bi")  # what the number is, and the number
@@ -23,9 +24,9 @@ NOT_FORKED = 1  # an errno
 _LENGTH = struct.Struct("!I")
 
 
-def send_request(connection: socket.socket, source: SourceFile, data: bytes, limits: Limits) -> None:
+def send_request(connection: socket.socket, source: SourceFile, data: bytes, limits: Limits, options: Options) -> None:
     """Sends one request; when nobody is there to take it, the status will say so."""
-    body = json.dumps({"source": asdict(source), "limits": asdict(limits)}).encode()
+    body = json.dumps({"source": asdict(source), "limits": asdict(limits), "options": asdict(options)}).encode()
     shared = _shared_memory(data)
     try:
         with contextlib.suppress(ConnectionError):
@@ -35,14 +36,14 @@ def send_request(connection: socket.socket, source: SourceFile, data: bytes, lim
         os.close(shared)
 
 
-def receive_request(connection: socket.socket) -> tuple[SourceFile, Limits, int]:
-    """The source, the limits and a descriptor of the bytes; raises ConnectionError when the request ends early."""
+def receive_request(connection: socket.socket) -> tuple[SourceFile, Limits, Options, int]:
+    """The source, the limits, the options and a descriptor of the bytes; raises ConnectionError when the request ends early."""
     message, descriptors, _, _ = socket.recv_fds(connection, _LENGTH.size, 1)
     if not descriptors:
         raise ConnectionError("the request has no descriptor")
     message += _receive_exactly(connection, _LENGTH.size - len(message))
     body = json.loads(_receive_exactly(connection, _LENGTH.unpack(message)[0]))
-    return SourceFile(**body["source"]), Limits(**body["limits"]), descriptors[0]
+    return SourceFile(**body["source"]), Limits(**body["limits"]), Options(**body["options"]), descriptors[0]
 
 
 def send_status(connection: socket.socket, kind: int, number: int) -> None:

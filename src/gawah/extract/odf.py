@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from gawah.errors import ExtractionError
 from gawah.extract.assembly import Assembly
-from gawah.extract.package import Element, Package, attribute, below, local
+from gawah.extract.package import Element, Package, attribute, below, local, whole
 
 _BLANKS = re.compile(r"[ \t\r\n]+")
 _MOST_BLANKS = 100  # of one element that stands for several
@@ -43,8 +43,7 @@ def flow(assembly: Assembly, element: Element, aside: list[Element]) -> Iterator
         if name in _ASIDE:
             aside.append(inner)
         elif name == "s":
-            written = attribute(inner, "c", "1")
-            yield assembly.make(" " * min(int(written) if written.isdigit() else 1, _MOST_BLANKS), "blanks")
+            yield assembly.make(" " * min(whole(attribute(inner, "c"), 1), _MOST_BLANKS), "blanks")
         elif name == "tab":
             yield assembly.make("\t", "tab")
         elif name == "line-break":

@@ -9,7 +9,7 @@ from itertools import groupby
 from gawah.extract.assembly import Assembly, fixed, sane_title
 from gawah.extract.canonical import stem
 from gawah.extract.odf import all_words, flow, meta_title, open_package
-from gawah.extract.package import Element, attribute, child, elements, local
+from gawah.extract.package import Element, attribute, child, elements, local, whole
 from gawah.extract.sheet import Cell, Row, column_letters, number_text, put_sheet, said_of_formulas
 from gawah.types import BlockKind, Document, SheetRange, SourceFile
 
@@ -60,7 +60,7 @@ class _Reader:
                     self.hidden_styles.add(attribute(element, "name"))
                 continue
             table = next(inner for inner in element.iterancestors() if local(inner) == "table")
-            name = attribute(table, "name", "table")
+            name = attribute(table, "name") or "table"
             if name != sheet:
                 sheet, number = name, 0
                 if attribute(table, "style-name") in self.hidden_styles:
@@ -95,60 +95,63 @@ class _Reader:
         for element in row:
             if local(element) not in ("table-cell", "covered-table-cell"):
                 continue
-            n = _count(element, "number-columns-repeated")
             if column > _LAST_COLUMN:
                 return
-            if len(element) or attribute(element, "formula") or attribute(element, "value-type"):
+            said = {str(key).rpartition("}")[2]: str(value) for key, value in element.attrib.items()}
+            n = max(1, whole(said.get("number-columns-repeated"), 1))
+            if len(element) or "formula" in said or "value-type" in said:
                 for at in range(column, min(column + min(n, _MOST_REPEATED), _LAST_COLUMN + 1)):
-                    cell = self._cell(element, sheet, number, at)
+                    cell = self._cell(element, said, f"{sheet}!", number, at)
                     if cell is not None:
                         yield cell
             column += n
 
-    def _cell(self, element: Element, sheet: str, number: int, column: int) -> Cell | None:
+    def _cell(self, element: Element, said: dict[str, str], prefix: str, number: int, column: int) -> Cell | None:
+        """`said` are the cell's attributes by their local names."""
         a1 = f"{column_letters(column)}{number}"
-        text, is_text = self._value(element, sheet, a1)
+        for note in [inner for inner in element if local(inner) == "annotation"]:
+            self.comments.append((prefix[:-1], a1, self.assembly.take(all_words(note))))
+        text, is_text = self._value(element, said, prefix + a1)
         line = " ".join(text.split())
-        self.assembly.drop(" " * (len(text) - len(line)), "white space")
+        if len(line) != len(text):
+            self.assembly.drop(" " * (len(text) - len(line)), "white space")
         if not line:
             return None
-        n_columns, n_rows = _count(element, "number-columns-spanned"), _count(element, "number-rows-spanned")
+        n_columns, n_rows = (
+            whole(said.get(name), 1) for name in ("number-columns-spanned", "number-rows-spanned")
+        )
         if n_columns > 1 or n_rows > 1:
             last = min(column + n_columns - 1, _LAST_COLUMN)
             a1 = f"{a1}:{column_letters(last)}{min(number + n_rows - 1, _LAST_ROW)}"
         return Cell(column, line, is_text, a1)
 
-    def _value(self, element: Element, sheet: str, a1: str) -> tuple[str, bool]:
-        for note in [inner for inner in element if local(inner) == "annotation"]:
-            self.comments.append((sheet, a1, self.assembly.take(all_words(note))))
-        kind = attribute(element, "value-type")
+    def _value(self, element: Element, said: dict[str, str], name: str) -> tuple[str, bool]:
+        kind = said.get("value-type", "")
         if kind in _NUMBERS:
-            raw = attribute(element, "value")
+            raw = said.get("value", "")
             text = number_text(raw)
             if text == raw:
                 return self.assembly.take(raw), False
             self.assembly.drop(self.assembly.take(raw), "number's spelling")
             return self.assembly.make(text, "number's spelling"), False
         if kind == "date":
-            text = self.assembly.take(attribute(element, "date-value")).replace("T", " ")
+            text = self.assembly.take(said.get("date-value", "")).replace("T", " ")
             day = text.removesuffix(" 00:00:00")
             self.assembly.drop(text[len(day) :], "number's spelling")
             return day, False
         if kind == "boolean":
-            return self.assembly.take(attribute(element, "boolean-value").upper()), False
+            return self.assembly.take(said.get("boolean-value", "").upper()), False
         aside: list[Element] = []
-        paragraphs = [inner for inner in element if local(inner) in ("p", "h")]
-        pieces = ["".join(flow(self.assembly, paragraph, aside)) for paragraph in paragraphs]
+        pieces = ["".join(flow(self.assembly, inner, aside)) for inner in element if local(inner) in ("p", "h")]
         text = pieces[0] if pieces else ""
         for piece in pieces[1:]:
             text += self.assembly.make("\n", "line break") + piece
-        formula = attribute(element, "formula")
+        formula = said.get("formula", "")
         if formula and not kind and not text.strip():
-            self.uncomputed.append(f"{sheet}!{a1}")
+            self.uncomputed.append(name)
             return self.assembly.take(formula), False
         return text, kind in ("", "string")
 
 
 def _count(element: Element, name: str) -> int:
-    written = attribute(element, name, "1")
-    return max(1, int(written)) if written.isdigit() and len(written) < 8 else 1
+    return max(1, whole(attribute(element, name), 1))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gawah.extract.assembly import Assembly, sane_title
 from gawah.extract.canonical import stem
 from gawah.extract.odf import all_words, flow, meta_title, open_package
-from gawah.extract.package import Element, Package, attribute, below, child, local
+from gawah.extract.package import Element, Package, attribute, below, child, local, whole
 from gawah.extract.sink import CellText, Page, Sink
 from gawah.types import BlockKind, Document, SourceFile
 
@@ -123,8 +123,7 @@ class _Walk:
         text = "".join(flow(self.assembly, element, aside))
         level = 0
         if local(element) == "h":
-            written = attribute(element, "outline-level", "1")
-            kind, level = BlockKind.HEADING, int(written) if written.isdigit() else 1
+            kind, level = BlockKind.HEADING, whole(attribute(element, "outline-level"), 1)
         elif self._styles.is_title(style):
             kind, level = BlockKind.HEADING, 1
             self.title = self.title or " ".join(text.split())
@@ -175,6 +174,4 @@ def _cells(row: Element) -> Iterator[Element]:
     """The cells, what a merged cell covers among them, repeated ones as often as they are shown."""
     for element in row:
         if local(element) in ("table-cell", "covered-table-cell"):
-            written = attribute(element, "number-columns-repeated", "1")
-            n = int(written) if written.isdigit() and len(written) < 6 else 1
-            yield from [element] * min(n, _MOST_REPEATED)
+            yield from [element] * min(whole(attribute(element, "number-columns-repeated"), 1), _MOST_REPEATED)

@@ -24,6 +24,7 @@ MOST_PART_BYTES = 256 << 20
 MOST_TOTAL_BYTES = 1 << 30
 _PIECE_BYTES = 1 << 20
 _PROLOG_BYTES = 4096
+_MOST_DIGITS = 9
 _ZIP_FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, struct.error, ValueError, KeyError)
 Element: TypeAlias = Any  # lxml has no types
 
@@ -42,7 +43,7 @@ class Package:
         if len(entries) > MOST_ENTRIES:
             raise ExtractionError("zip_bomb", f"it holds {len(entries):,} entries, more than the {MOST_ENTRIES:,} allowed")
         self.n_inflated = 0
-        self._entries = {entry.filename.lstrip("/"): entry for entry in entries if not entry.is_dir()}
+        self._entries = {entry.filename.lstrip("/"): entry for entry in entries if not entry.filename.endswith("/")}
         self._folded = {name.casefold(): name for name in self._entries}
 
     @property
@@ -176,6 +177,12 @@ def attribute(element: Element, name: str, default: str = "") -> str:
         return str(value)
     ending = "}" + name
     return next((str(value) for key, value in element.attrib.items() if str(key).endswith(ending)), default)
+
+
+def whole(written: str | None, otherwise: int) -> int:
+    """A count as it is written in an attribute; what is none, or too long to count anything that exists, is `otherwise`."""
+    text = (written or "").strip()
+    return int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS else otherwise
 
 
 def child(element: Element | None, *path: str) -> Element | None:

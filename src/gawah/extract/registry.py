@@ -11,21 +11,27 @@ from typing import TYPE_CHECKING
 
 from gawah.errors import ExtractionError
 from gawah.extract.code import CodeExtractor
-from gawah.extract.detect import DOCX, EML, EPUB, MBOX, ODS, ODT, PPTX, XLSX, detect
+from gawah.extract.detect import DOCX, EML, EPUB, MBOX, ODS, ODT, PPTX, XLSX, ZIP, detect
 from gawah.extract.docx import DocxExtractor
 from gawah.extract.epub import EpubExtractor
 from gawah.extract.html import HtmlExtractor
 from gawah.extract.mail import MailExtractor
 from gawah.extract.markdown import MarkdownExtractor
+from gawah.extract.msg import MsgExtractor
+from gawah.extract.ocr.extractor import FORMATS, ImageExtractor
 from gawah.extract.ods import OdsExtractor
 from gawah.extract.odt import OdtExtractor
+from gawah.extract.ole import ENCRYPTED_OOXML, MSG, XLS
+from gawah.extract.options import Options
 from gawah.extract.pdf import PdfExtractor
-from gawah.extract.pdf.pdfium import library
+from gawah.extract.pdf.page import library
 from gawah.extract.plain import PlainExtractor
 from gawah.extract.pptx import PptxExtractor
 from gawah.extract.rtf import RtfExtractor
+from gawah.extract.speech import SpeechExtractor
 from gawah.extract.structured import JsonExtractor
 from gawah.extract.table import TableExtractor
+from gawah.extract.xls import XlsExtractor
 from gawah.extract.xlsx import XlsxExtractor
 from gawah.media_types import ZONE_TYPE
 from gawah.types import Document, SourceFile
@@ -34,7 +40,8 @@ if TYPE_CHECKING:  # ports need numpy, whose threads and start-up time the extra
     from gawah.ports import Extractor
 
 SUPPORTED = (
-    "PDF, DOCX, PPTX, XLSX, ODT, ODS, RTF, EPUB, mail, plain text, Markdown, HTML, CSV, TSV, JSON, JSON Lines and source code"
+    "plain text, Markdown, HTML, CSV, TSV, JSON, JSON Lines, source code, PDF, DOCX, ODT, RTF, XLSX, ODS, XLS, PPTX, EML, "
+    "MBOX, MSG, EPUB, images, audio and video"
 )
 _CODE_TYPES = (
     "text/css", "text/javascript", "application/xml", "application/yaml", "application/toml", "application/sql",
@@ -60,25 +67,31 @@ EXTRACTORS: dict[str, Extractor] = {
     XLSX: XlsxExtractor(),
     ODS: OdsExtractor(),
     ODT: OdtExtractor(),
+    XLS: XlsExtractor(),
     EPUB: EpubExtractor(),
     "application/rtf": RtfExtractor(),
+    MSG: MsgExtractor(_read_inner),
     **dict.fromkeys((EML, MBOX), MailExtractor(_read_inner)),
     **dict.fromkeys(_CODE_TYPES, CodeExtractor()),
 }
 _ANY_CODE = CodeExtractor()
+_DEFAULT = Options()
 
 
-def extract(source: SourceFile, data: bytes, extra: Sequence[tuple[str, Extractor]] = ()) -> Document:
+def extract(
+    source: SourceFile, data: bytes, extra: Sequence[tuple[str, Extractor]] = (), options: Options = _DEFAULT
+) -> Document:
     """The document of a file; its source carries the media type that the content has.
 
     `extra` are (end of a name, extractor) pairs that go before all others. Raises ExtractionError: `empty`,
-    `unsupported_type`, `undecodable`, `too_deep`.
+    `unsupported_type`, `undecodable`, `too_deep`, `damaged`, `encrypted`, `zip_bomb`, `doctype`, and what the extractor of
+    the type raises.
     """
     for ending, extractor in extra:
         if source.name.endswith(ending):
             return extractor.extract(source, data)
     detection = detect(source.media_type, data)
-    chosen = _extractor(detection.media_type)
+    chosen = _extractor(detection.media_type, options)
     if chosen is None:
         raise _unsupported(detection.media_type)
     document = chosen.extract(replace(source, media_type=detection.media_type), data)
@@ -87,7 +100,7 @@ def extract(source: SourceFile, data: bytes, extra: Sequence[tuple[str, Extracto
 
 def extractor_for(media_type: str) -> str:
     """As "name/version" of the extractor that reads a type today; empty when none does."""
-    chosen = _extractor(media_type)
+    chosen = _extractor(media_type, _DEFAULT)
     return "" if chosen is None else f"{chosen.name}/{chosen.version}"
 
 
@@ -96,14 +109,22 @@ def preload() -> None:
     library()
 
 
-def _extractor(media_type: str) -> Extractor | None:
+def _extractor(media_type: str, options: Options) -> Extractor | None:
+    if media_type.startswith(("audio/", "video/")):
+        return SpeechExtractor(options)
+    if media_type in FORMATS:
+        return ImageExtractor(options)
     is_code = media_type.startswith("text/x-")
     return EXTRACTORS.get(media_type) or (_ANY_CODE if is_code else None)
 
 
 def _unsupported(media_type: str) -> ExtractionError:
+    if media_type == ENCRYPTED_OOXML:
+        return ExtractionError("encrypted", "it is protected by a password; save it without one")
     if media_type == ZONE_TYPE:
         reason = "it is the mark that Windows sets on a download, not a document; delete it"
+    elif media_type == ZIP:
+        reason = "it is a ZIP archive; one is read as a folder when its name ends in .zip, but not inside another file"
     else:
         reason = f"its content is {media_type}; what can be read is {SUPPORTED}"
     return ExtractionError("unsupported_type", reason)

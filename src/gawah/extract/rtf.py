@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import copy
 import re
-from dataclasses import dataclass, field
 
 from gawah.extract.assembly import Assembly, sane_title
 from gawah.extract.canonical import stem
+from gawah.extract.rtf_flow import State, Style, Writing
 from gawah.extract.rtf_words import (
     CODECS,
     DEFAULT_CODEC,
@@ -21,14 +21,12 @@ from gawah.extract.rtf_words import (
     SIGNS,
     SYMBOL_CHARSET,
 )
-from gawah.types import BlockKind, Document, SourceFile
+from gawah.types import Document, SourceFile
 
 _TOKEN = re.compile(
     rb"\\(?:([a-zA-Z]{1,32})(-?[0-9]{1,10})? ?|'([0-9a-fA-F]{2})|([^a-zA-Z]))|([{}])|([^\\{}\r\n]+)|[\r\n]+", re.DOTALL
 )
-_HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
 _PARAGRAPH_ENDS = frozenset({"par", "sect", "page"})
-_BODY_LEVEL = 9
 _UNKNOWN_CODEC = "symbol"
 
 
@@ -46,63 +44,24 @@ class RtfExtractor:
         reader = _Reader()
         reader.read(data)
         assembly = reader.assembly
-        title = sane_title(reader.title, reader.set_title, assembly.first_heading, stem(source.name))
+        title = sane_title(reader.title, reader.writing.set_title, assembly.first_heading, stem(source.name))
         return assembly.document(source, f"{self.name}/{self.version}", title=title)
-
-
-@dataclass(slots=True)
-class _State:
-    """What a group inherits and its end restores. `target` is where text goes: body, skip, or a word for elsewhere."""
-
-    target: str = "body"
-    reason: str = ""
-    is_hidden: bool = False
-    is_deleted: bool = False
-    codec: str = DEFAULT_CODEC
-    n_fallback: int = 1  # characters after \u that stand for it in programs that know no Unicode
-    style: int = 0
-    level: int = -1
-    is_item: bool = False
-    in_table: bool = False
-    begins: bool = True  # no word of the group has come yet
-    is_optional: bool = False  # the group began with \*
-
-
-@dataclass(slots=True)
-class _Style:
-    number: int = 0
-    level: int = -1
-    name: str = ""
-
-
-@dataclass(slots=True)
-class _Flow:
-    """A run of paragraphs: the body's, or a note's."""
-
-    text: str = ""
-    cell: list[str] = field(default_factory=list)
-    row: list[list[str]] = field(default_factory=list)
-    rows: list[list[list[str]]] = field(default_factory=list)
 
 
 class _Reader:
     def __init__(self) -> None:
         self.assembly = Assembly()
         self.title = ""
-        self.set_title = ""
-        self._state = _State()
-        self._stack: list[_State] = []
-        self._flow = _Flow()
-        self._outer: list[tuple[int, _Flow]] = []  # of the notes that are open: the depth each began at
-        self._notes: list[str] = []
+        self._state = State()
+        self._stack: list[State] = []
+        self.writing = Writing(self.assembly)
         self._bytes = bytearray()
         self._units: list[int] = []  # UTF-16, for characters given by number
         self._n_to_skip = 0
         self._default_codec = DEFAULT_CODEC
         self._fonts: dict[int, str] = {}
         self._font = 0
-        self._styles: dict[int, _Style] = {}
-        self._style = _Style()
+        self._style = Style()
 
     def read(self, data: bytes) -> None:
         position = 0
@@ -126,9 +85,7 @@ class _Reader:
             self._flush()
             self._close()
         self._flush()
-        self._end_paragraph()
-        self._end_table()
-        self._put_notes()
+        self.writing.finish(self._state)
 
     def _open(self) -> None:
         self._stack.append(self._state)
@@ -138,16 +95,13 @@ class _Reader:
 
     def _close(self) -> None:
         if self._state.target == "style" and self._style.name:
-            self._styles[self._style.number] = self._style
-            self._style = _Style()
+            self.writing.styles[self._style.number] = self._style
+            self._style = Style()
         if not self._stack:
             return
         self._state = self._stack.pop()
         self._n_to_skip = 0
-        if self._outer and self._outer[-1][0] > len(self._stack):
-            self._end_paragraph()
-            self._end_table()
-            _, self._flow = self._outer.pop()
+        self.writing.close_note(len(self._stack), self._state)
 
     # --- characters
 
@@ -184,7 +138,7 @@ class _Reader:
             if state.is_deleted or state.is_hidden:
                 self.assembly.remove("deleted" if state.is_deleted else "hidden", text)
             else:
-                self._flow.text += self.assembly.take(text)
+                self.writing.write(self.assembly.take(text))
         elif state.target == "remove":
             self.assembly.remove(state.reason, text)
         elif state.target == "title":
@@ -260,8 +214,7 @@ class _Reader:
             state.target, state.reason = "remove", "list mark"
             self._stack[-1].is_item = True
         elif word in ("footnote", "shptxt") and state.target == "body":
-            self._outer.append((len(self._stack), self._flow))
-            self._flow = _Flow()
+            self.writing.open_note(len(self._stack))
             state.is_item, state.style, state.level, state.in_table = False, 0, -1, False
         elif word in LEFT_OUT or (state.is_optional and word not in ENTERED and word not in ("cs", "s")):
             state.target = "skip"
@@ -284,14 +237,14 @@ class _Reader:
 
     def _body_word(self, word: str, number: int | None) -> None:
         if word in _PARAGRAPH_ENDS:
-            self._end_paragraph()
+            self.writing.end_paragraph(self._state)
         elif word in ("cell", "nestcell"):
-            self._end_piece(ends_cell=word == "cell")
+            self.writing.end_piece(ends_cell=word == "cell")
         elif word in ("row", "nestrow"):
-            self._end_row(word)
+            self.writing.end_row(word)
         elif word in ("tab", "line", "lbr"):
             made = ("\t", "tab") if word == "tab" else ("\n", "line break")
-            self._flow.text += self.assembly.make(*made)
+            self.writing.write(self.assembly.make(*made))
         elif word in ("v", "deleted", "f", "plain", "ansicpg"):
             self._letter_word(word, number)
         else:
@@ -325,64 +278,6 @@ class _Reader:
             state.in_table = True
         elif word == "ls":
             state.is_item = bool(number)
-
-    # --- paragraphs and tables
-
-    def _end_paragraph(self) -> None:
-        state = self._state
-        if state.in_table:
-            self._end_piece(ends_cell=False)
-            return
-        flow, text = self._flow, self._flow.text
-        flow.text = ""
-        if not text.strip():
-            self.assembly.drop(text, "white space")
-            return
-        self._end_table()
-        if self._outer:  # a note stands behind the paragraph that refers to it
-            self._notes.append(text)
-            return
-        style = self._styles.get(state.style, _Style())
-        heading = _HEADING.fullmatch(style.name.strip())
-        is_title = style.name.strip().casefold() == "title"
-        outline = state.level if state.level >= 0 else style.level
-        level = outline + 1 if 0 <= outline < _BODY_LEVEL else int(heading.group(1)) if heading else int(is_title)
-        if is_title and not self.set_title:
-            self.set_title = " ".join(text.split())
-        kind = BlockKind.HEADING if level else BlockKind.ITEM if state.is_item else BlockKind.PARAGRAPH
-        self.assembly.put(kind, text, level=level)
-        self._put_notes()
-
-    def _put_notes(self) -> None:
-        for note in self._notes:
-            self.assembly.put(BlockKind.PARAGRAPH, note)
-        self._notes.clear()
-
-    def _end_piece(self, *, ends_cell: bool) -> None:
-        flow = self._flow
-        flow.cell.append(flow.text)
-        flow.text = ""
-        if ends_cell:
-            flow.row.append(flow.cell)
-            flow.cell = []
-
-    def _end_row(self, word: str) -> None:
-        flow = self._flow
-        if word == "row" and (flow.row or flow.cell):
-            flow.rows.append([*flow.row, *([flow.cell] if flow.cell else [])])
-            flow.row, flow.cell = [], []
-
-    def _end_table(self) -> None:
-        flow = self._flow
-        self._end_row("row")
-        rows, flow.rows = flow.rows, []
-        if not rows:
-            return
-        if self._outer:
-            self._notes.extend(piece for row in rows for cell in row for piece in cell)
-        else:
-            self.assembly.table(rows)
-            self._put_notes()
 
 
 def _known_codec(name: str, otherwise: str) -> str:

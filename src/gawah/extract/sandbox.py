@@ -19,28 +19,34 @@ from types import TracebackType
 from typing import Self
 
 from gawah.errors import ConfigurationError, ExtractionError
+from gawah.extract.allowance import limits_for
 from gawah.extract.call import Call, ServerDiedError
 from gawah.extract.confine import Limits
+from gawah.extract.detect import detect
 from gawah.extract.frames import send_request
+from gawah.extract.options import Options
 from gawah.extract.reply import MalformedReplyError, read_reply
 from gawah.types import Document, SourceFile
 
-__all__ = ["Limits", "Sandbox"]
+__all__ = ["Limits", "Options", "Sandbox"]
 
 _START_S = 60.0
 _STOP_S = 5.0
 # Nothing else of the environment goes to processes that read hostile files: it may hold keys.
-_ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+_ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TESSDATA_PREFIX")
 
 
 class Sandbox:
     """Runs `registry.extract` in limited processes. Use it as a context manager; it starts at the first call.
 
-    `extra` are further extractors for the server to load, as "ENDING=MODULE:ATTRIBUTE", for names with that ending.
+    `limits` are those of text; what a type needs beyond them is in allowance.py. `extra` are further extractors for the server to load, as "ENDING=MODULE:ATTRIBUTE", for names with that ending.
     """
 
-    def __init__(self, limits: Limits | None = None, *, extra: Sequence[str] = ()) -> None:
+    def __init__(
+        self, limits: Limits | None = None, options: Options | None = None, *, extra: Sequence[str] = ()
+    ) -> None:
         self.limits = limits or Limits()
+        self.options = options or Options()
         self._extra = tuple(extra)
         self._lock = threading.Lock()
         self._server: _ForkServer | None = None
@@ -73,10 +79,11 @@ class Sandbox:
         Raises the extractor's ExtractionError, or one with the code `timeout_wall`, `timeout_cpu`, `memory_limit`,
         `output_limit` or `extractor_crashed`; ConfigurationError when the server cannot be started.
         """
+        limits = limits_for(detect(source.media_type, data).media_type, len(data), self.limits, self.options)
         for _ in range(2):
             server = self._running()
             try:
-                payload = server.ask(source, data, self.limits)
+                payload = server.ask(source, data, limits, self.options)
             except ServerDiedError:
                 self._discard(server)
                 continue
@@ -140,7 +147,7 @@ class _ForkServer:
                 self._process.kill()
                 self._process.wait()
 
-    def ask(self, source: SourceFile, data: bytes, limits: Limits) -> bytearray:
+    def ask(self, source: SourceFile, data: bytes, limits: Limits, options: Options) -> bytearray:
         """The child's reply; raises ExtractionError when it gives none, ServerDiedError when the server is gone."""
         deadline = time.monotonic() + limits.wall_s
         reply, data_theirs = socket.socketpair()
@@ -152,7 +159,7 @@ class _ForkServer:
                         socket.send_fds(self._control, [b"x"], [data_theirs.fileno(), status_theirs.fileno()])
                 except OSError as error:
                     raise ServerDiedError from error
-            send_request(reply, source, data, limits)
+            send_request(reply, source, data, limits, options)
             call = Call(reply, status, limits)
             call.wait(deadline)
             if call.is_unheard:
@@ -175,4 +182,12 @@ def _read_line(connection: socket.socket, timeout_s: float) -> bytes:
 def _environment() -> dict[str, str]:
     kept = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
     search = [os.path.abspath(path) for path in sys.path if path]  # noqa: PTH100 — no work on the disk
-    return {**kept, "PYTHONPATH": os.pathsep.join(search), "PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    return {
+        **kept,
+        "PYTHONPATH": os.pathsep.join(search),
+        "PYTHONUTF8": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        # Address space is limited: no arena of 64 MB for every thread, no threads for sums over a page.
+        "MALLOC_ARENA_MAX": "2",
+        "OPENBLAS_NUM_THREADS": "1",
+    }

@@ -174,17 +174,17 @@ def said_of_formulas(names: list[str]) -> list[str]:
 # --- numbers
 
 
-_LONG_FRACTION = re.compile(r"-?\d*\.?\d*(?:[eE][+-]?\d+)?")
-_EXACT_DIGITS = 15  # what a double always holds
+_FRACTION = re.compile(r"-?[0-9]*\.[0-9]+")
+_EXACT_DIGITS = 15  # what a double always holds, and the most that a spreadsheet shows
 
 
 def number_text(raw: str) -> str:
-    """A number as the file has it; a fraction with more digits than a double holds as its shortest equal spelling.
+    """A number as the file has it; a fraction of more than 15 digits as a spreadsheet shows it.
 
-    Programs write 1.1 as 1.1000000000000001, which nobody typed or would search for. Whole numbers stay as they are.
+    Programs write 1.1 as 1.1000000000000001 and 0.1 + 0.2 as 0.30000000000000004, which nobody sees or would search for.
+    Whole numbers and powers of ten stay as they are.
     """
-    n_digits = sum(character.isdigit() for character in raw)
-    if n_digits <= _EXACT_DIGITS or "." not in raw or not _LONG_FRACTION.fullmatch(raw):
+    if len(raw) <= _EXACT_DIGITS or not _FRACTION.fullmatch(raw):
         return raw
-    shortest = repr(float(raw))
-    return shortest if len(shortest) < len(raw) else raw
+    shown = f"{float(raw):.{_EXACT_DIGITS}g}"
+    return shown if len(shown) < len(raw) and "e" not in shown else raw

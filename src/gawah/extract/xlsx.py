@@ -14,12 +14,14 @@ from gawah.extract.assembly import Assembly, fixed, sane_title
 from gawah.extract.canonical import stem
 from gawah.extract.cell_dates import iso_date, kind_of_format
 from gawah.extract.ooxml import core_title, drawing_paragraphs, main_part, parts_of_kind, relations
-from gawah.extract.package import Element, Package, attribute, below, child, elements, local
+from gawah.extract.package import Element, Package, attribute, below, child, elements, local, whole
 from gawah.extract.sheet import Cell, Row, column_letters, column_number, number_text, put_sheet, said_of_formulas
 from gawah.types import BlockKind, Document, SheetRange, SourceFile
 
 _A1 = re.compile(r"\$?([A-Z]{1,3})\$?([1-9][0-9]{0,6})")
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")  # how characters that XML cannot hold are written (ECMA-376, ST_Xstring)
+_LAST_COLUMN = 16_384
+_LAST_ROW = 1_048_576
 
 
 class XlsxExtractor:
@@ -71,7 +73,7 @@ def _read_book(package: Package) -> _Book:
         relation = related.get(next((str(v) for k, v in item.attrib.items() if str(k).endswith("}id")), ""))
         if relation is None or relation.kind != "worksheet":
             continue  # a chart, dialogue or macro sheet has no cells
-        sheets.append(_Sheet(attribute(item, "name"), attribute(item, "state", "visible"), relation.target))
+        sheets.append(_Sheet(attribute(item, "name") or "Sheet", attribute(item, "state", "visible"), relation.target))
     if not sheets:
         raise ExtractionError("empty", "there is no sheet in it")
     properties = child(root, "workbookPr")
@@ -99,7 +101,7 @@ def _formats(styles: Element) -> list[str]:
     codes = {attribute(item, "numFmtId"): attribute(item, "formatCode") for item in below(styles, "numFmt")}
     styles_of_cells = child(styles, "cellXfs")
     numbers = [attribute(item, "numFmtId", "0") for item in styles_of_cells] if styles_of_cells is not None else []
-    return [kind_of_format(int(number) if number.isdigit() else 0, codes.get(number, "")) for number in numbers]
+    return [kind_of_format(whole(number, 0), codes.get(number, "")) for number in numbers]
 
 
 def _put_sheet(assembly: Assembly, package: Package, book: _Book, sheet: _Sheet) -> None:
@@ -125,16 +127,15 @@ def _plain_a1(reference: str) -> str:
 def _put_text_boxes(assembly: Assembly, drawing: Element, sheet_name: str) -> None:
     for anchor in drawing:
         start = child(anchor, "from")
-        column, row = (_whole(child(start, name)) + 1 for name in ("col", "row"))
+        column, row = (_offset(child(start, name)) + 1 for name in ("col", "row"))
         where = fixed(SheetRange(sheet_name, f"{column_letters(column)}{row}"))
         for body in below(anchor, "txBody"):
             for lines in drawing_paragraphs(body):
                 assembly.put(BlockKind.PARAGRAPH, assembly.take_lines(lines), where)
 
 
-def _whole(element: Element | None) -> int:
-    text = (element.text or "") if element is not None else ""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 8 else 0
+def _offset(element: Element | None) -> int:
+    return min(whole(element.text, 0), _LAST_COLUMN - 1) if element is not None else 0
 
 
 def _merged(data: bytes, part: str) -> dict[str, str]:
@@ -156,8 +157,10 @@ def _rows(assembly: Assembly, book: _Book, sheet: _Sheet, data: bytes, merged: d
         if local(element) == "col":
             n_hidden_columns += is_hidden
             continue
-        number = element.get("r") or ""
-        last_row = int(number) if number.isdigit() else last_row + 1
+        last_row = whole(element.get("r"), last_row + 1)
+        if not 1 <= last_row <= _LAST_ROW:
+            assembly.warnings.append(f"rows of {sheet.name!r} beyond the last that a sheet can have were not read")
+            break
         cells = list(_cells(assembly, book, sheet, element, last_row, merged))
         n_hidden_rows += is_hidden and bool(cells)
         if cells:
@@ -173,10 +176,14 @@ def _cells(
     for element in row:
         match = _A1.fullmatch(element.get("r") or "")
         column = column_number(match.group(1)) if match else column + 1
+        if column > _LAST_COLUMN:
+            assembly.warnings.append(f"cells of {sheet.name!r} beyond the last column that a sheet can have were not read")
+            return
         a1 = f"{column_letters(column)}{row_number}"
         text, is_text = _value(assembly, book, element, f"{sheet.name}!{a1}")
         line = " ".join(text.split())
-        assembly.drop(" " * (len(text) - len(line)), "white space")
+        if len(line) != len(text):
+            assembly.drop(" " * (len(text) - len(line)), "white space")
         if line:
             yield Cell(column, line, is_text, merged.get(a1, a1))
 
@@ -198,16 +205,16 @@ def _value(assembly: Assembly, book: _Book, element: Element, name: str) -> tupl
     if value is None:
         return _uncomputed(assembly, book, formula, name), False
     if kind == "s":
-        index = int(value) if value.strip().isdigit() else -1
-        text = book.strings[index] if 0 <= index < len(book.strings) else ""
+        index = whole(value, len(book.strings))
+        text = book.strings[index] if index < len(book.strings) else ""
         return assembly.take(_unescaped(text)), True
     if kind == "b":
         assembly.drop(assembly.take(value), "truth value")
         return assembly.make("TRUE" if value.strip() in ("1", "true") else "FALSE", "truth value"), False
     if kind != "n":  # the text a formula gives, an error, an ISO date
         return assembly.take(_unescaped(value)), kind == "str"
-    style = element.get("s") or ""
-    shows = book.formats[int(style)] if style.isdigit() and int(style) < len(book.formats) else ""
+    style = whole(element.get("s"), 0)
+    shows = book.formats[style] if style < len(book.formats) else ""
     return _number(assembly, value, shows, from_1904=book.from_1904), False
 
 

@@ -1,7 +1,7 @@
 """Locators to URL fragments and back: the only place that knows how a fragment is spelt.
 
 `parse(build(locator))` is the locator, up to what a fragment cannot carry: the boxes, the label and the last page of
-`PageBoxes`; the line numbers of `CharRange`; digits of a second or a percent beyond the third; and all of an HTML range's
+`PageBoxes`; every `confidence`; the line numbers of `CharRange`; digits of a second or a percent beyond the third; and all of an HTML range's
 words but the first and last few, when they are many. `build(parse(fragment)) == fragment` for every fragment built here.
 
 | locator | fragment | after |
@@ -10,7 +10,7 @@ words but the first and last few, when they are many. `build(parse(fragment)) ==
 | CsvCells | `#row=5-7`, `#cell=4,1-6,3` (row, column) | RFC 7111 |
 | PageBoxes | `#page=3` | RFC 8118 |
 | TimeRange | `#t=132.4,158.9` | W3C Media Fragments, normal play time |
-| ImageBox | `#xywh=percent:10,20,30,40` | W3C Media Fragments, which has whole percents only |
+| ImageBox | `#xywh=percent:10,20,30,40`, after the first page `#page=2&xywh=…` | W3C Media Fragments, which has whole percents only |
 | SheetRange, Slide | `#sheet=Costs&range=A1:B2`, `#slide=2`, `#slide=2-4` | our own |
 | MailPart, EpubPlace | `#part=1.2&char=10,20`, `#href=ch1.xhtml&char=10,20` | our own |
 """
@@ -21,6 +21,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable
+from dataclasses import replace
 from urllib.parse import quote, unquote
 
 from gawah.errors import UsageError
@@ -78,8 +79,9 @@ def build(locator: Locator) -> str:
             return f"#slide={_range(locator.first, locator.last)}"
         case ImageBox():
             sides = (locator.x, locator.y, locator.width, locator.height)
-            _require(all(0 <= side <= 100 for side in sides), locator)
-            return "#xywh=percent:" + ",".join(_decimal(side) for side in sides)
+            _require(all(0 <= side <= 100 for side in sides) and locator.page >= 1, locator)
+            page = "" if locator.page == 1 else f"page={locator.page}&"
+            return f"#{page}xywh=percent:" + ",".join(_decimal(side) for side in sides)
         case MailPart():
             _require(bool(locator.part), locator)
             return f"#part={_escape(locator.part)}&{_chars(locator.start, locator.end)}"
@@ -240,6 +242,15 @@ def _read_box(fields: dict[str, str]) -> Locator:
     return ImageBox(x, y, width, height)
 
 
+def _read_page_box(fields: dict[str, str]) -> Locator:
+    (page,) = _groups(_NUMBER, fields["page"])
+    if int(page) < 2:  # the first page is not named
+        raise ValueError(page)
+    box = _read_box(fields)
+    assert isinstance(box, ImageBox)
+    return replace(box, page=int(page))
+
+
 def _read_part(fields: dict[str, str]) -> Locator:
     return MailPart(_unescape(fields["part"]), *_pair(fields["char"]))
 
@@ -257,6 +268,7 @@ _READERS: dict[tuple[str, ...], Callable[[dict[str, str]], Locator]] = {
     ("range", "sheet"): _read_sheet,
     ("slide",): _read_slide,
     ("xywh",): _read_box,
+    ("page", "xywh"): _read_page_box,
     ("char", "part"): _read_part,
     ("char", "href"): _read_href,
 }

@@ -24,7 +24,15 @@ _NAME_CHARS = 80
 
 
 def label(locator: Locator) -> str:
-    """One line for people: "lines 12–15", "page 6 (iv)", "rows 3–5", "slide 2", "0:02:12–0:02:38", "Sheet1!A1:B2"."""
+    """One line for people: "lines 12–15", "page 6 (iv)", "rows 3–5", "slide 2", "0:02:12–0:02:38", "Sheet1!A1:B2".
+
+    Words that were recognised by a machine that was not sure of them are said to be: "page 3, low confidence (61 %)".
+    """
+    confidence = getattr(locator, "confidence", 1.0)
+    return f"{_where(locator)}, low confidence ({confidence * 100:.0f} %)" if confidence < 1 else _where(locator)
+
+
+def _where(locator: Locator) -> str:
     match locator:
         case CharRange():
             if locator.first_line:
@@ -45,7 +53,8 @@ def label(locator: Locator) -> str:
         case Slide():
             return _counted("slide", locator.first, locator.last)
         case ImageBox():
-            return f"{locator.width:.0f} % × {locator.height:.0f} % at {locator.x:.0f} %, {locator.y:.0f} %"
+            box = f"{locator.width:.0f} % × {locator.height:.0f} % at {locator.x:.0f} %, {locator.y:.0f} %"
+            return box if locator.page == 1 else f"page {locator.page}, {box}"
         case MailPart():
             return f"part {one_line(locator.part)}"
         case EpubPlace():

@@ -114,15 +114,20 @@ def _join_pages(touched: Sequence[Place], span: Span) -> Locator:
                 boxes.append(box)
             last_toward = toward
     first = min(pages, key=lambda page: page.first_page)
-    return PageBoxes(first.first_page, max(page.last_page for page in pages), first.page_label, tuple(boxes))
+    last, confidence = max(page.last_page for page in pages), min(page.confidence for page in pages)
+    return PageBoxes(first.first_page, last, first.page_label, tuple(boxes), confidence)
 
 
 def _narrowed(box: Box, place: Place, span: Span) -> Box:
     """The box of only those of the place's characters that the span holds, a hair short where it was cut."""
     assert place.advance is not None
     toward, tenths = place.advance.toward, place.advance.tenths
-    before = sum(tenths[: max(0, span.start - place.span.start)]) / 10
-    behind = sum(tenths[min(len(tenths), span.end - place.span.start) :]) / 10
+    first, past = max(0, span.start - place.span.start), min(len(tenths), span.end - place.span.start)
+    while first and tenths[first] < 0:
+        first -= 1
+    while past < len(tenths) and tenths[past] < 0:
+        past += 1
+    before, behind = (sum(tenth for tenth in part if tenth > 0) / 10 for part in (tenths[:first], tenths[past:]))
     before, behind = (cut + _INSET_PT if cut else 0.0 for cut in (before, behind))
     low, high = (before, behind) if toward in ("right", "up") else (behind, before)
     if toward in ("right", "left"):
@@ -151,7 +156,8 @@ def _around(a: Box, b: Box) -> Box:
 
 
 def _join_times(times: Sequence[TimeRange], _: Span) -> Locator:
-    return TimeRange(min(time.start_s for time in times), max(time.end_s for time in times))
+    start, end = min(time.start_s for time in times), max(time.end_s for time in times)
+    return TimeRange(start, end, min(time.confidence for time in times))
 
 
 def _join_slides(slides: Sequence[Slide], _: Span) -> Locator:
@@ -159,9 +165,13 @@ def _join_slides(slides: Sequence[Slide], _: Span) -> Locator:
 
 
 def _join_boxes(boxes: Sequence[ImageBox], _: Span) -> Locator:
+    """The smallest box around those of the first page; what follows on the next page is found from there."""
+    confidence = min(box.confidence for box in boxes)
+    page = min(box.page for box in boxes)
+    boxes = [box for box in boxes if box.page == page]
     x, y = min(box.x for box in boxes), min(box.y for box in boxes)
     right, bottom = max(box.x + box.width for box in boxes), max(box.y + box.height for box in boxes)
-    return ImageBox(x, y, right - x, bottom - y)
+    return ImageBox(x, y, right - x, bottom - y, page, confidence)
 
 
 def _join_parts(parts: Sequence[MailPart], span: Span) -> Locator | None:

@@ -12,8 +12,10 @@ from gawah.errors import LeaseLostError, StampMismatchError
 from gawah.fingerprint import chunk_id, document_id, sha256_text
 from gawah.ports import Catalog, Embedding, TokenCodes
 from gawah.types import (
+    Advance,
     Block,
     BlockKind,
+    Box,
     CharRange,
     Chunk,
     Conservation,
@@ -26,6 +28,9 @@ from gawah.types import (
     Job,
     LogHead,
     ModelStamp,
+    PageBoxes,
+    Place,
+    Removal,
     SourceFile,
     Span,
     Stamp,
@@ -80,7 +85,7 @@ def make_embedding(text: str, dimensions: int = 64) -> Embedding:
 
 
 def make_stamp(model: ModelStamp = MODEL) -> Stamp:
-    return Stamp(model, "canonical/1 analyzer/1", "lines/1", "plain/1")
+    return Stamp(model, "canonical/1 analyzer/2", "lines/1", "plain/1")
 
 
 def commit(
@@ -122,6 +127,22 @@ class CatalogContract:
             for row in rows:
                 assert np.array_equal(row.embedding.vector, make_embedding(row.text).vector)
                 assert np.array_equal(row.embedding.tokens.signs, make_embedding(row.text).tokens.signs)
+
+    def test_the_map_to_the_original_and_what_was_left_out_come_back(self, catalog: Any) -> None:
+        box = Box(1, 10.0, 20.0, 30.0, 40.0)
+        page = PageBoxes(1, 1, "iv", (box,))
+        document = replace(
+            make_document("a.pdf", "abc def\n"),
+            places=(Place(Span(0, 3), page, Advance("left", (90, -1, 110))), Place(Span(4, 7), CharRange(4, 7))),
+            removed=(Removal("running head", "h", page), Removal("nav", "n")),
+            quality={"pages": 1, "pages_unread": 0},
+        )
+        catalog.enqueue([("default", "a.pdf", document.source.uri)])
+        job = catalog.claim("tester")
+        assert job is not None
+        commit(catalog, job, document)
+        with catalog.snapshot() as snapshot:
+            assert snapshot.load_document(snapshot.find_document("a.pdf").no) == document
 
     def test_nothing_of_a_document_is_seen_before_its_commit(self, catalog: Any) -> None:
         catalog.enqueue([("default", "a.txt", "file:///a.txt")])

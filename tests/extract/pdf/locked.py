@@ -24,7 +24,7 @@ def rc4(key, data):
 
 def locked(data, user_password, owner_password="owner"):
     """A document of `pages.pdf`, encrypted."""
-    from tests.extract.pdf.pages import assembled
+    from gawah.testing.pdf import assembled
 
     user = (user_password.encode() + _PADDING)[:32]
     owner = (owner_password.encode() + _PADDING)[:32]

@@ -5,11 +5,11 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.extract.pdf.pages import Page, pdf, wrapped
 from tests.extract.pdf.reading import BoxReader, letters, locator_of, read
 
-from gawah.extract.pdf.runs import to_page
+from gawah.extract.pdf.frame import to_page
 from gawah.fragment import build, label, locate
+from gawah.testing.pdf import Page, pdf, wrapped
 from gawah.types import PageBoxes, Span
 
 WORDS = ["harbour", "lantern", "officer", "coffee", "waffle", "river", "journal", "quartz", "wavelet", "fjord", "pilgrim", "AVOW", "Tokyo", "yellow", "jigsaw", "minimum", "Yvonne", "typical", "kayak", "LATEX", "official", "1024", "3.14159", "(see", "page", "7)", "half-hearted", "fifth", "flag;", "sea:", '"Wolf"']

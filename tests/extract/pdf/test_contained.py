@@ -1,11 +1,11 @@
 """PDFs that take all memory or never end: contained by the sandbox, each with its own reason."""
 
 import pytest
-from tests.extract.pdf.pages import Page, assembled, pdf
 
 from gawah.errors import ExtractionError
 from gawah.extract.sandbox import Limits, Sandbox
 from gawah.testing.extractor import source_of
+from gawah.testing.pdf import Page, assembled, pdf
 
 
 @pytest.fixture(scope="module")

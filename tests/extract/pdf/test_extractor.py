@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.extract.odd import unless
 from tests.extract.pdf.locked import locked
-from tests.extract.pdf.pages import Page, assembled, pdf, wrapped
 from tests.extract.pdf.reading import read
 
 from gawah.errors import ExtractionError
 from gawah.extract import registry
 from gawah.extract.pdf import PdfExtractor
 from gawah.testing.extractor import ExtractorContract, source_of
+from gawah.testing.pdf import Page, assembled, pdf, wrapped
 
 PROSE = "The harbour master wrote down every ship that came in, with its name, its port and what it carried on board. " * 4
 SIMPLE = pdf([Page().lines(60, 700, wrapped(PROSE, 400))])
@@ -86,12 +86,19 @@ def test_a_scanned_page_among_others_is_counted_and_said():
     document = read(scanned([Page().lines(60, 700, wrapped(PROSE, 400)), Page().draw(image), Page().draw(image)]))
     assert document.quality["pages_unread"] == 2
     assert document.quality["pages_read"] == 1
-    assert document.warnings == ("2 pages (2, 3) are images without text; unread without OCR",)
+    assert document.warnings == ("2 pages (2, 3) are images with hardly any text; unread without OCR",)
 
 
 def test_a_scan_whose_text_is_blanks_has_its_own_code():
     error = failure(scanned([Page().text(60, 700, "  ").draw("q 612 0 0 792 0 0 cm /I1 Do Q")]))
     assert error.reason_code == "no_text"
+
+
+def test_the_few_words_over_a_picture_of_the_whole_page_are_kept():
+    data = scanned([Page().draw("q 612 0 0 792 0 0 cm /I1 Do Q").text(60, 700, "Annual Report")])
+    document = read(data)
+    assert document.text == "Annual Report"
+    assert (document.quality["pages_read"], document.quality["pages_unread"]) == (0, 1)
 
 
 def test_a_small_picture_beside_a_few_words_is_no_scan():
@@ -135,6 +142,21 @@ def test_the_quality_counts_pages_columns_and_tables():
     assert read(SIMPLE).quality == {
         "pages": 1, "pages_read": 1, "pages_unread": 0, "pages_invisible_text": 0, "columns": 1, "tables": 0,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "operators",
+    [
+        "BT /F1 0 Tf 60 600 Td (none) Tj ET", "BT /F1 -12 Tf 60 600 Td (minus) Tj ET", "BT /F1 9999999999 Tf 0 0 Td (huge) Tj ET",
+        "BT /F1 10 Tf 0 0 0 0 60 600 Tm (flat) Tj ET", "BT /F1 10 Tf 99999999999999999999999999999999999999999 0 0 1 9 9 Tm (far) Tj ET",
+        "BT /F1 10 Tf 0 Tz 60 600 Td (thin) Tj ET", "BT /F1 10 Tf 3000 Tc 60 600 Td (spaced) Tj ET",
+        "BT /F1 10 Tf 1 0 0 -1 60 600 Tm (mirrored) Tj ET", "BT /F1 10 Tf -1 0 0 1 300 600 Tm (backwards) Tj ET",
+        "q " * 500 + "BT /F1 10 Tf 60 600 Td (deep) Tj ET", "BT /F9 10 Tf 60 600 Td (no font) Tj ET", "BT (",
+    ],
+)  # fmt: skip
+def test_odd_sizes_and_matrices_hurt_nobody(operators):
+    document = read(pdf([Page().lines(60, 700, wrapped(PROSE, 400)).draw(operators)]))
+    assert document.text.startswith("The harbour master wrote down")
 
 
 @settings(max_examples=60, deadline=None)

@@ -1,7 +1,8 @@
 """Furniture leaves the text and is written down; what only looks like it stays."""
 
-from tests.extract.pdf.pages import Page, pdf, wrapped
 from tests.extract.pdf.reading import read
+
+from gawah.testing.pdf import Page, pdf, wrapped
 
 TOPICS = ("harbours and tides", "rivers and their mouths", "wells and springs", "lakes and ponds", "snow and ice")
 

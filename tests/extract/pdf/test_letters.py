@@ -11,8 +11,8 @@ from gawah.extract.pdf.letters import letters_of
 
 def letters(units, same=None):
     dropped, added = Counter(), Counter()
-    text, origins, parts = letters_of(units, same or [False] * len(units), dropped, added)
-    return text, origins, parts, dict(dropped), dict(added)
+    text, origins = letters_of(units, same or [False] * len(units), dropped, added)
+    return text, origins, dict(dropped), dict(added)
 
 
 @pytest.mark.parametrize(
@@ -40,8 +40,8 @@ def test_letters(units, expected):
     assert letters(units)[0] == expected
 
 
-def test_letters_of_one_ligature_know_their_part_of_the_glyph():
-    assert letters("oﬃ")[1:3] == ([0, 1, 1, 1], [(0, 1), (0, 3), (1, 3), (2, 3)])
+def test_letters_of_one_ligature_come_from_one_glyph():
+    assert letters("oﬃ")[1] == [0, 1, 1, 1]
 
 
 def test_alef_lam_in_one_box_is_a_lam_alef_turned_round_and_in_two_boxes_it_is_the_article():
@@ -52,7 +52,7 @@ def test_alef_lam_in_one_box_is_a_lam_alef_turned_round_and_in_two_boxes_it_is_t
 @given(st.text(alphabet="aﬁﬃ\u00ad\u200b\u202e\x01\x02لا\ufefbé𝐀", max_size=20))
 def test_the_books_balance(text):
     units = "".join(text.encode("utf-16-le", "surrogatepass").decode("utf-16-le"))
-    found, origins, parts, dropped, added = letters(units)
+    found, origins, dropped, added = letters(units)
     assert len(units) + sum(added.values()) == len(found) + sum(dropped.values())
-    assert len(origins) == len(parts) == len(found)
+    assert len(origins) == len(found)
     assert origins == sorted(origins)

@@ -1,8 +1,9 @@
 """Reading order: columns one after the other, whatever the content stream's order; what spans them where it stands."""
 
 import pytest
-from tests.extract.pdf.pages import Page, pdf, wrapped
 from tests.extract.pdf.reading import chunks_of, locator_of, read
+
+from gawah.testing.pdf import Page, pdf, wrapped
 
 LEFT = (
     "The committee met in March and reviewed every item of the annual report before it took a vote on the matter. "

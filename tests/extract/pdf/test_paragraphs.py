@@ -1,10 +1,10 @@
 """Lines to paragraphs, words broken at a line's end, lists, headings and titles."""
 
 import pytest
-from tests.extract.pdf.pages import Page, pdf, wrapped
 from tests.extract.pdf.reading import chunks_of, read
 
 from gawah.extract.pdf.joints import joint, vocabulary
+from gawah.testing.pdf import Page, pdf, wrapped
 
 TEXT = "Water is found nearly everywhere on the planet, in seas, in rivers and below the ground, and nobody can do without. " * 3
 

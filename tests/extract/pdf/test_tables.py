@@ -1,8 +1,8 @@
 """Tables: rows of cells joined by pipes that have no place; rows whole, on the page they stand on."""
 
-from tests.extract.pdf.pages import Page, pdf, wrapped
 from tests.extract.pdf.reading import BoxReader, chunks_of, locator_of, read
 
+from gawah.testing.pdf import Page, pdf, wrapped
 from gawah.types import BlockKind
 
 HEAD = ("Station", "Height", "Rain", "Days")

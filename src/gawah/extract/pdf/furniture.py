@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
 
-from gawah.extract.pdf.order import Line, lines_of
+from gawah.extract.pdf.lines import Line, lines_of
 from gawah.extract.pdf.runs import PageText, Run
 
 HEAD, FOOT, PAGE_NUMBER, LINE_NUMBER, STAMP = (
@@ -25,9 +25,12 @@ _FEWEST_PAGES = 3
 _LARGEST_SHARE = 0.4  # of a page's letters: furniture is never most of a page
 _STAMP_SHARE = 0.2
 _FEWEST_LINE_NUMBERS = 8
-_NUMBER = re.compile(r"\W*(?:(?:page|seite|p\.?|pag\.?)\s*)?(\d{1,5}|[ivxlc]{1,7})(?:\s*(?:of|/|von|de)\s*\d{1,5})?\W*", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"\W*(?:(?:page|seite|p\.?|pag\.?)\s*)?(\d{1,5}|[ivxlc]{1,7})(?:\s*(?:of|/|von|de)\s*\d{1,5})?\W*", re.IGNORECASE
+)
 _SLUG = re.compile(
-    r"VerDate\b.*\bJkt\b|\b\w+\.(?:indd|qxd|qxp|fm|pmd)\b.*\d|^file://\S+( \d+/\d+)?$|^https?://\S+ \d+/\d+$", re.IGNORECASE
+    r"VerDate\b.*\bJkt\b|\b\w+\.(?:indd|qxd|qxp|fm|pmd)\b.*\d|^file://\S+( \d+/\d+)?$|^https?://\S+ \d+/\d+$",
+    re.IGNORECASE,
 )
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 
@@ -57,9 +60,7 @@ def _edge_lines(page: PageText) -> list[tuple[bool, int, Line]]:
     ]
 
 
-def _mark_repeated(
-    pages: Sequence[PageText], edges: list[list[tuple[bool, int, Line]]], found: dict[int, str]
-) -> None:
+def _mark_repeated(pages: Sequence[PageText], edges: list[list[tuple[bool, int, Line]]], found: dict[int, str]) -> None:
     """Marks lines, or their parts, whose words or count recur on enough pages."""
     seen: defaultdict[tuple[str, int], set[int]] = defaultdict(set)
     offsets: defaultdict[tuple[bool, int], set[int]] = defaultdict(set)

@@ -48,7 +48,9 @@ def mark_headings(paragraphs: Sequence[Paragraph], bookmarks: Sequence[Bookmark]
         size = round(paragraph.size * 2) / 2
         if level is not None:
             listed[id(paragraph)] = level
-        if size > _LARGER * body or (paragraph.is_bold and bold_share < 0.4 and _is_bold_heading(paragraph, size, body)):
+        if size > _LARGER * body or (
+            paragraph.is_bold and bold_share < 0.4 and _is_bold_heading(paragraph, size, body)
+        ):
             ranks[id(paragraph)] = (size, paragraph.is_bold)
         elif level is not None:
             ranks[id(paragraph)] = (body, True)

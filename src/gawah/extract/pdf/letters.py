@@ -28,17 +28,14 @@ ODD = re.compile(
 )
 
 
-def letters_of(
-    units: str, same_place: list[bool], dropped: Counter[str], added: Counter[str]
-) -> tuple[str, list[int], list[tuple[int, int]]]:
-    """The letters of one word, the index of the glyph that each came from, and (part, number of parts) within its glyph.
+def letters_of(units: str, same_place: list[bool], dropped: Counter[str], added: Counter[str]) -> tuple[str, list[int]]:
+    """The letters of one word, and the index of the glyph that each came from.
 
     `same_place[i]` says whether the glyph has the box of the one before it, as the two letters of a lam-alef have.
     What is left out or put in is counted in the two counters.
     """
     letters: list[str] = []
     origins: list[int] = []
-    parts: list[tuple[int, int]] = []
     for index, made in _mended_order(units, same_place, dropped):
         text = _LIGATURES.get(made) or (_base_letters(made) if _ARABIC_FORM.match(made) else made)
         reason = _INVISIBLE.get(text, "control" if unicodedata.category(text[0]) in ("Cc", "Cs") else "")
@@ -53,8 +50,7 @@ def letters_of(
             added["ligature"] += len(text) - 1
         letters.append(text)
         origins.extend([index] * len(text))
-        parts.extend((part, len(text)) for part in range(len(text)))
-    return "".join(letters), origins, parts
+    return "".join(letters), origins
 
 
 def _mended_order(units: str, same_place: list[bool], dropped: Counter[str]) -> list[tuple[int, str]]:

@@ -1,69 +1,23 @@
-"""The runs of a page to regions in reading order: flowing text, column by column, and tables, row by row.
+"""The lines of a page to regions in reading order: flowing text, column by column, and tables, row by row.
 
-A gutter is a blank strip with text on both sides over several lines. Lines that cross it part the page into bands: what
-spans the columns is read where it stands, the columns between such lines one after the other. A band whose columns hold
-short cells on common lines is a table. What the content stream's order is does not matter.
+Lines that cross a gutter part the page into bands: what spans the columns is read where it stands, the columns between
+such lines one after the other. A band whose columns hold short cells on common lines is a table. What the content
+stream's order is does not matter.
 """
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from statistics import fmean, median
+from statistics import median
 
-from gawah.extract.pdf.runs import Run, append, append_blank
+from gawah.extract.pdf.cells import with_whole_tables
+from gawah.extract.pdf.gutters import bands_of, best_gutter, mark_spread
+from gawah.extract.pdf.lines import Line, is_mostly_rtl, lines_of
+from gawah.extract.pdf.runs import Run
 
-# Shares of the letter size. Runs end where a gap is wider than any word space, so a gutter need not be wide to be one.
-_GUTTER = 0.3
-_SAME_RUN = 0.45  # two runs closer than this are one, which the content stream wrote in pieces
-_NEAR_IN_STREAM = 2  # runs: what the stream writes far apart is not one line, however close it stands
-_BLANK = 0.12
-_AFTER_MARKER = 3.0
-_MARKER = re.compile(r"[•●○◦▪■□‣–—*·-]|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,4})[.)]|(?:\d{1,2}|[A-Z])(?:\.\d{1,2}){0,4}\.?")
-_EDGE_PT = 1.5  # how far the edges of one column's lines may lie apart
-_MOST_CANDIDATES = 24
 _DEEPEST = 24
-_CELL_GAP = 0.35  # of the letter size, between the columns of a table
-_CROSSING_SHARE = 0.06  # of a table's rows may cross a gap between its columns
 _BLANK_STRIP = 1.6
-_SHARED_ROWS = 0.4  # of a table's lines have several cells; the others are second lines of one cell
-_FAR_ROW = 2.2  # times the usual distance of two rows: what is farther away is no row of the table
-_NUMERIC = re.compile(r"[\d.,%$€£()+\-–—−/:*×·†‡<>=~\s]+")
-
-
-@dataclass(slots=True, eq=False)
-class Line:
-    """Runs on one line, in reading order."""
-
-    runs: list[Run]
-
-    @property
-    def x0(self) -> float:
-        return min(run.x0 for run in self.runs)
-
-    @property
-    def x1(self) -> float:
-        return max(run.x1 for run in self.runs)
-
-    @property
-    def size(self) -> float:
-        """Of the run with the most letters."""
-        return max(self.runs, key=lambda run: len(run.text)).size
-
-    @property
-    def middle(self) -> float:
-        return max(self.runs, key=lambda run: len(run.text)).middle
-
-    @property
-    def text(self) -> str:
-        return " ".join(run.text for run in self.runs)
-
-    @property
-    def is_bold(self) -> bool:
-        return all(run.is_bold for run in self.runs)
 
 
 @dataclass(slots=True, eq=False)
@@ -83,78 +37,13 @@ def regions(runs: Sequence[Run]) -> list[Region]:
     return found
 
 
-def connected(runs: Sequence[Run]) -> tuple[list[Run], int]:
-    """Runs that belong together made one: pieces of one line, and list marks or numbers with what they stand before.
-
-    Returns the runs and how many blanks were put in. Runs are changed in place.
-    """
-    result: list[Run] = []
-    n_blanks = 0
-    number = {id(run): index for index, run in enumerate(runs)}
-    for line in lines_of(runs):
-        kept = line.runs[:1]
-        at = number[id(kept[0])]
-        for run in line.runs[1:]:
-            last, before, at = kept[-1], at, number[id(run)]
-            gap, size = run.x0 - last.x1, max(run.size, last.size)
-            is_mark = _MARKER.fullmatch(last.text) is not None and run.text[:1].isalpha() and gap < _AFTER_MARKER * size
-            is_piece = -0.1 * size < gap < _SAME_RUN * size and abs(at - before) <= _NEAR_IN_STREAM
-            if run.is_rtl or last.is_rtl or not (is_mark or is_piece):
-                kept.append(run)
-                continue
-            if gap > _BLANK * size:
-                append_blank(last, run)
-                n_blanks += 1
-            append(last, run)
-        result += kept
-    return result, n_blanks
-
-
-def lines_of(runs: Sequence[Run]) -> list[Line]:
-    """Runs grouped to lines, from top to bottom; within a line as they are read."""
-    lines: list[tuple[float, float, list[Run]]] = []
-    for run in sorted(runs, key=lambda run: (-run.middle, run.x0)):
-        for position in range(len(lines) - 1, max(-1, len(lines) - 4), -1):
-            middle, size, members = lines[position]
-            small, large = min(size, run.size), max(size, run.size)
-            if abs(middle - run.middle) < 0.5 * small + 0.15 * (large - small):
-                members.append(run)
-                if run.size > size:
-                    lines[position] = (run.middle, run.size, members)
-                break
-        else:
-            lines.append((run.middle, run.size, [run]))
-    return [Line(_in_line(members)) for _, _, members in lines]
-
-
-def _in_line(runs: list[Run]) -> list[Run]:
-    if len(runs) == 1:
-        return runs
-    return sorted(runs, key=(lambda run: -run.x1) if _is_mostly_rtl(runs) else (lambda run: run.x0))
-
-
-def _is_mostly_rtl(runs: Sequence[Run]) -> bool:
-    return 2 * sum(len(run.text) for run in runs if run.is_rtl) > sum(len(run.text) for run in runs)
-
-
-# --- dividing
-
-
-@dataclass(slots=True, eq=False)
-class _Band:
-    """Neighbouring lines: parted by a gutter or not; with `cuts`, the rows of a table."""
-
-    lines: list[Line]
-    is_parted: bool
-    cuts: tuple[float, ...] = ()
-
-
 def _divide(lines: list[Line], found: list[Region], depth: int) -> None:
-    gutter = _best_gutter(lines) if depth < _DEEPEST and len(lines) > 1 else None
+    mark_spread(lines)
+    gutter = best_gutter(lines) if depth < _DEEPEST and len(lines) > 1 else None
     if gutter is None:
         found.append(Region(lines))
         return
-    for band in _with_whole_tables(_bands(lines, gutter)):
+    for band in with_whole_tables(bands_of(lines, gutter)):
         if band.cuts:
             found.append(Region(band.lines, band.cuts))
         elif band.is_parted:
@@ -170,7 +59,7 @@ def _read_columns(lines: list[Line], gutter: tuple[float, float], found: list[Re
         _divide(lines[cut:], found, depth + 1)
         return
     sides = [_side(lines, lambda run: run.x0 < gutter[1] - 0.01), _side(lines, lambda run: run.x0 >= gutter[1] - 0.01)]
-    if _is_mostly_rtl([run for line in lines for run in line.runs]):
+    if is_mostly_rtl([run for line in lines for run in line.runs]):
         sides.reverse()
     first = len(found)
     for side in sides:
@@ -197,186 +86,3 @@ def _blank_strip(lines: list[Line]) -> int:
 
 def _side(lines: list[Line], belongs: Callable[[Run], bool]) -> list[Line]:
     return lines_of([run for line in lines for run in line.runs if belongs(run)])
-
-
-def _best_gutter(lines: list[Line]) -> tuple[float, float] | None:
-    """The strip (left, right) that parts the most lines into two sides; None when there is none."""
-    runs = [run for line in lines for run in line.runs]
-    size = median(run.size for run in runs)
-    width = _GUTTER * size
-    low = min(run.x0 for run in runs)
-    rows = [[(run.x0, run.x1) for run in line.runs] for line in lines]
-    best: tuple[int, float, float] | None = None
-    for right in _edges(sorted(run.x0 for run in runs)):
-        if right - width > low:
-            best = _better(best, rows, right - width, right)
-    for left in _edges(sorted(run.x1 for run in runs)):
-        best = _better(best, rows, left, left + width)
-    return None if best is None else (best[1], best[2])
-
-
-def _edges(positions: list[float]) -> list[float]:
-    """The positions where at least two edges meet, the most frequent first, each at its cluster's outer end."""
-    counts = Counter[float]()
-    start = 0
-    for index in range(1, len(positions) + 1):
-        if index == len(positions) or positions[index] - positions[index - 1] > _EDGE_PT:
-            if index - start > 1:
-                counts[positions[start]] = index - start
-            start = index
-    return sorted(counts, key=lambda position: (-counts[position], position))[:_MOST_CANDIDATES]
-
-
-_Row = list[tuple[float, float]]
-
-
-def _better(
-    best: tuple[int, float, float] | None, rows: list[_Row], left: float, right: float
-) -> tuple[int, float, float] | None:
-    score = sum(min(n_left, n_right) for _, _, n_left, n_right in _valid_bands(rows, left, right))
-    return (score, left, right) if score and (best is None or score > best[0]) else best
-
-
-def _valid_bands(rows: list[_Row], left: float, right: float) -> list[tuple[int, int, int, int]]:
-    """(first row, past the last row, rows with text on the left, on the right) of each stretch that nothing crosses."""
-    bands: list[tuple[int, int, int, int]] = []
-    start, n_left, n_right = 0, 0, 0
-    for index in range(len(rows) + 1):
-        is_crossed = index == len(rows)
-        row_left = row_right = 0
-        if not is_crossed:
-            for x0, x1 in rows[index]:
-                if x1 <= left + 0.01:
-                    row_left = 1
-                elif x0 >= right - 0.01:
-                    row_right = 1
-                else:
-                    is_crossed = True
-                    break
-        if not is_crossed:
-            n_left += row_left
-            n_right += row_right
-            continue
-        is_whole = index - start == len(rows)
-        if min(n_left, n_right) >= (2 if is_whole else 3):
-            bands.append((start, index, n_left, n_right))
-        start, n_left, n_right = index + 1, 0, 0
-    return bands
-
-
-def _bands(lines: list[Line], gutter: tuple[float, float]) -> list[_Band]:
-    rows = [[(run.x0, run.x1) for run in line.runs] for line in lines]
-    result: list[_Band] = []
-    at = 0
-    for start, end, _, _ in _valid_bands(rows, *gutter):
-        result.append(_Band(lines[at:start], is_parted=False))
-        result.append(_Band(lines[start:end], is_parted=True))
-        at = end
-    result.append(_Band(lines[at:], is_parted=False))
-    return result
-
-
-# --- tables
-
-
-def _table_cuts(lines: list[Line]) -> tuple[float, ...]:
-    """Where the columns of a table part; empty when the lines are columns of text."""
-    runs = [run for line in lines for run in line.runs]
-    columns = _columns(lines, median(run.size for run in runs))
-    if len(columns) < 2:
-        return ()
-    n_words = [len(run.text.split()) for run in runs]
-    numeric = sum(_NUMERIC.fullmatch(run.text) is not None for run in runs) / len(runs)
-    shared = sum(len(_columns_of(line, columns)) > 1 for line in lines) / len(lines)
-    filled = fmean(_fill(run, columns) > 0.75 for run in runs)
-    is_short = fmean(n_words) <= (3.2 if len(columns) > 2 else 2.5)
-    if filled > 0.7 and fmean(n_words) > 3.5 and numeric < 0.35:
-        is_table = False
-    elif is_short or numeric > 0.35:
-        is_table = shared > _SHARED_ROWS
-    else:
-        is_table = _has_row_heads(lines, columns)
-    return tuple((a[1] + b[0]) / 2 for a, b in pairwise(columns)) if is_table else ()
-
-
-def _columns(lines: list[Line], size: float) -> list[tuple[float, float]]:
-    """The (left, right) of each column: where next to no line crosses, columns part."""
-    allowed = int(_CROSSING_SHARE * len(lines))
-    events = sorted(
-        [(run.x0, 1) for line in lines for run in line.runs] + [(run.x1, -1) for line in lines for run in line.runs]
-    )
-    columns: list[tuple[float, float]] = []
-    depth, start = 0, 0.0
-    for position, step in events:
-        before, depth = depth, depth + step
-        if before <= allowed < depth:
-            start = position
-        elif depth <= allowed < before:
-            if columns and start - columns[-1][1] < _CELL_GAP * size:
-                columns[-1] = (columns[-1][0], position)
-            else:
-                columns.append((start, position))
-    return columns
-
-
-def _columns_of(line: Line, columns: list[tuple[float, float]]) -> set[int]:
-    return {
-        number
-        for run in line.runs
-        for number, (left, right) in enumerate(columns)
-        if min(run.x1, right) - max(run.x0, left) > 0
-    }
-
-
-def _fill(run: Run, columns: list[tuple[float, float]]) -> float:
-    """The share of its column's width that a run takes."""
-    width = max((right - left for left, right in columns if left <= (run.x0 + run.x1) / 2 <= right), default=0.0)
-    return (run.x1 - run.x0) / width if width else 0.0
-
-
-def _has_row_heads(lines: list[Line], columns: list[tuple[float, float]]) -> bool:
-    """Whether the first column names, in a few ragged words, what the lines beside it say."""
-    heads = [line for line in lines if 0 in _columns_of(line, columns)]
-    words = [run for line in heads for run in line.runs if run.x1 <= columns[0][1] + 0.01]
-    if len(heads) < 3 or not words:
-        return False
-    beside = sum(len(_columns_of(line, columns)) > 1 for line in heads) / len(heads)
-    is_narrow = columns[0][1] - columns[0][0] < 0.45 * (columns[-1][1] - columns[0][0])
-    return beside > 0.9 and is_narrow and fmean(len(run.text.split()) for run in words) <= 3
-
-
-def _with_whole_tables(bands: list[_Band]) -> list[_Band]:
-    """Finds the tables, and moves each one's first and last rows to where they belong.
-
-    `bands` alternate: not parted, parted, not parted, … Lone lines at a table's ends, a caption or a note, go out; rows
-    next to it whose cells cross a column, as heads and totals do, come in.
-    """
-    for index in range(1, len(bands), 2):
-        above, band, below = bands[index - 1 : index + 2]
-        cuts = _table_cuts(band.lines)
-        if not cuts:
-            continue
-        rows = band.lines
-        pitch = median([a.middle - b.middle for a, b in pairwise(rows)] or [rows[0].size * 1.2])
-        while len(rows) > 2 and _drop(rows[-2:]) > _FAR_ROW * pitch:
-            below.lines.insert(0, rows.pop())
-        while len(rows) > 2 and _drop(rows[:2]) > _FAR_ROW * pitch:
-            above.lines.append(rows.pop(0))
-        while len(rows) > 1 and len(rows[0].runs) == 1:
-            above.lines.append(rows.pop(0))
-        while len(rows) > 1 and len(rows[-1].runs) == 1 and (rows[-1].x0 < cuts[0] or _drop(rows[-2:]) > 1.15 * pitch):
-            below.lines.insert(0, rows.pop())
-        while above.lines and _is_row(above.lines[-1], cuts) and _drop([above.lines[-1], rows[0]]) <= _FAR_ROW * pitch:
-            rows.insert(0, above.lines.pop())
-        while below.lines and _is_row(below.lines[0], cuts) and _drop([rows[-1], below.lines[0]]) <= _FAR_ROW * pitch:
-            rows.append(below.lines.pop(0))
-        band.cuts = _table_cuts(rows) if len(rows) > 1 else ()
-    return bands
-
-
-def _drop(lines: list[Line]) -> float:
-    return lines[0].middle - lines[-1].middle
-
-
-def _is_row(line: Line, cuts: tuple[float, ...]) -> bool:
-    return len(line.runs) > 1 and len({sum(run.x0 >= cut for cut in cuts) for run in line.runs}) > 1

@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from gawah.extract.pdf.order import Line, Region
+from gawah.extract.pdf.lines import Line
+from gawah.extract.pdf.order import Region
 from gawah.types import BlockKind
 
 # Shares of the letter size, but where named otherwise.
 _INDENT = 0.8
 _OTHER_SIZE = 0.12  # of the size itself
+_WIDEST = 3.0  # the distance of two lines of one paragraph
 _WIDER = 1.35  # times the usual distance of lines
 _ROOM = 1.5  # letters that must have been left over on a line, besides the next line's first word
 _FULL_LINE = 0.92  # of the region's width
@@ -98,6 +100,9 @@ def _measure(lines: Sequence[Line]) -> _Measure:
     drops = [a.middle - b.middle for a, b in pairwise(lines)]
     size = median(line.size for line in lines)
     close = [drop for drop in drops if 0.5 * size < drop < 1.9 * size]
+    if len(close) < 0.25 * len(drops):  # set widely, as Nastaliq is
+        close = sorted(drop for drop in drops if 0.5 * size < drop < _WIDEST * size)
+        close = close[: len(close) // 2 + 1]
     return _Measure(
         left=min(line.x0 for line in lines),
         right=max(line.x1 for line in lines),
@@ -124,7 +129,9 @@ def _begins(current: list[Line], line: Line, following: Line | None, measure: _M
         return True
     if line.runs[0].begins_bold and not current[-1].is_bold and _ENDS.search(before.text):
         return True
-    if _ITEM.match(line.text) and (_ENDS.search(before.text) or _ITEM.match(current[0].text) or _is_short(before, line, measure)):
+    if _ITEM.match(line.text) and (
+        _ENDS.search(before.text) or _ITEM.match(current[0].text) or _is_short(before, line, measure)
+    ):
         return True
     indent, indent_before = _indent(line, measure), _indent(before, measure)
     step = _INDENT * size

@@ -1,7 +1,7 @@
 """Pages in Indic scripts: where their words end, asked of poppler's `pdftotext`, put into what pdfium read.
 
-pdfium sees a blank behind most vowel signs of such text; poppler goes by the widths that the font declares and does
-not. Letters and boxes stay pdfium's where both read the same letters; else the words are poppler's, and their letters
+pdfium sees a blank behind most vowel signs of browsers' text, poppler behind some of an office program's; where both
+see one, there is one. Letters and boxes stay pdfium's where both read the same letters; else the words are poppler's, and their letters
 share each word's box evenly. Arabic script is not asked for: poppler turns lam-alef round, pdfium's boxes tell it.
 """
 
@@ -16,10 +16,12 @@ from array import array
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from gawah.extract.confine import die_with_parent
+from gawah.extract.pdf.frame import to_page
 from gawah.extract.pdf.letters import letters_of
-from gawah.extract.pdf.runs import PageText, Run, to_page
+from gawah.extract.pdf.runs import PageText, Run
 
 PACKAGE = "poppler-utils"
 _PROGRAM = "pdftotext"
@@ -56,7 +58,9 @@ def with_words_mended(data: bytes, pages: Sequence[PageText], rotations: Sequenc
     first, last = pages[0].number, pages[-1].number
     command = [_PROGRAM, "-q", "-bbox-layout", "-cropbox", "-f", str(first), "-l", str(last), "-", "-"]
     try:
-        done = subprocess.run(command, input=data, capture_output=True, timeout=_TIMEOUT_S, check=True, preexec_fn=_follow)
+        done = subprocess.run(
+            command, input=data, capture_output=True, timeout=_TIMEOUT_S, check=True, preexec_fn=_follow
+        )
     except (OSError, subprocess.SubprocessError):
         return False
     found = _PAGE.findall(done.stdout.decode("utf-8", "replace"))
@@ -101,14 +105,27 @@ def _mended(page: PageText, run: Run, words: Sequence[_Word]) -> list[Run]:
     texts = [letters_of(word.text, [False] * len(word.text), *counts)[0] for word in own]
     letters = [index for index, letter in enumerate(run.text) if letter != " "]
     if "".join(texts) == "".join(run.text[index] for index in letters):
-        mended = _with_blanks(run, letters, texts)
-        n_more = len(mended.text) - len(run.text)
-        (page.added if n_more > 0 else page.dropped)["blank by poppler"] += abs(n_more)
+        mended = _with_blanks(run, letters, _ends_in_both(run.text, texts))
+        page.dropped["blank inside a word"] += len(run.text) - len(mended.text)
     else:
         mended = _spread(run, own, texts)
         page.dropped["read anew"] += len(run.text)
         page.added["read anew"] += len(mended.text)
     return [mended] if mended.text else []
+
+
+def _ends_in_both(text: str, words: Sequence[str]) -> list[str]:
+    """The words that end where both programs see a blank: neither leaves one out, both see some where none are."""
+    pieces: list[str] = []
+    own_ends, at = set(accumulate(len(word) for word in text.split(" "))), 0
+    opened = ""
+    for word in words:
+        opened += word
+        at += len(word)
+        if at in own_ends:
+            pieces.append(opened)
+            opened = ""
+    return [*pieces, opened] if opened else pieces
 
 
 def _with_blanks(run: Run, letters: Sequence[int], texts: Sequence[str]) -> Run:

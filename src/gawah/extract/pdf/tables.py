@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
-from gawah.extract.pdf.order import Line, Region
+from gawah.extract.pdf.lines import Line
+from gawah.extract.pdf.order import Region
 from gawah.extract.pdf.runs import Run
 
 Cell = list[Run]

@@ -6,18 +6,18 @@ cells, rows and blocks is counted as added and has no place.
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, pairwise
-from operator import add
+from itertools import accumulate, pairwise, repeat
+from operator import add, sub
 from typing import Literal
 
+from gawah.extract.pdf.frame import to_page
 from gawah.extract.pdf.joints import joint
 from gawah.extract.pdf.letters import SOFT_HYPHEN
 from gawah.extract.pdf.paragraphs import Paragraph
-from gawah.extract.pdf.runs import Run, to_page
+from gawah.extract.pdf.runs import Run
 from gawah.extract.pdf.tables import Cell, Table
 from gawah.types import Advance, Block, BlockKind, Box, PageBoxes, Place, Span
 
@@ -113,11 +113,10 @@ class Writer:
 
     def _write_run(self, run: Run, n_chars: int) -> None:
         label = self.labels.get(run.page, "")
-        for first, past, toward, edges in _stretches(run, n_chars):
-            low, high = min(edges[0], edges[-1]), max(edges[0], edges[-1])
+        for first, past, toward in _stretches(run, n_chars):
+            low, high, tenths = _along(run, first, past, is_back=toward != _FORWARDS[run.turn])
             box = Box(run.page, *(round(side, 2) for side in to_page(run.turn, low, run.y0, high, run.y1)))
-            marks = [round(abs(edge - edges[0]) * 10) for edge in edges]
-            advance = Advance(toward, tuple(b - a for a, b in pairwise(marks)))
+            advance = Advance(toward, tenths)
             span = Span(self.length + first, self.length + past)
             self.places.append(Place(span, PageBoxes(run.page, run.page, label, (box,)), advance))
         self._put(run.text[:n_chars])
@@ -126,40 +125,51 @@ class Writer:
 _Toward = Literal["right", "left", "up", "down"]
 
 
-def _stretches(run: Run, n_chars: int) -> list[tuple[int, int, _Toward, list[float]]]:
-    """(first, past the last character, direction, edges between the characters) of each stretch in one direction."""
-    lefts, rights = run.lefts[:n_chars], run.rights[:n_chars]
-    forwards = _FORWARDS[run.turn]
+def _stretches(run: Run, n_chars: int) -> list[tuple[int, int, _Toward]]:
+    """(first, past the last character, direction) of each stretch whose glyphs follow each other in one direction."""
+    lefts = run.lefts[:n_chars]
+    forwards, backwards = _FORWARDS[run.turn], _FORWARDS[(run.turn + 2) % 4]
     if n_chars and all(b - a > -_OVERLAP * run.size for a, b in pairwise(lefts)):
-        return [(0, n_chars, forwards, _edges(lefts, rights))]
-    backwards = _FORWARDS[(run.turn + 2) % 4]
-    found: list[tuple[int, int, _Toward, list[float]]] = []
+        return [(0, n_chars, forwards)]
+    found: list[tuple[int, int, _Toward]] = []
     first = 0
     while first < n_chars:
-        is_back = first + 1 < n_chars and lefts[first + 1] < lefts[first]
+        other = next(
+            (lefts[index] for index in range(first + 1, n_chars) if lefts[index] != lefts[first]), lefts[first]
+        )
+        is_back = other < lefts[first]
         past = first + 1
-        while past < n_chars and _goes_on(lefts, rights, past, run.size, is_back=is_back):
+        while past < n_chars and _goes_on(run, past, is_back=is_back):
             past += 1
-        if is_back:
-            edges = [-edge for edge in _edges(_negative(rights[first:past]), _negative(lefts[first:past]))]
-        else:
-            edges = _edges(lefts[first:past], rights[first:past])
-        found.append((first, past, backwards if is_back else forwards, edges))
+        found.append((first, past, backwards if is_back else forwards))
         first = past
     return found
 
 
-def _goes_on(lefts: array[float], rights: array[float], index: int, size: float, *, is_back: bool) -> bool:
+def _goes_on(run: Run, index: int, *, is_back: bool) -> bool:
     if is_back:
-        return rights[index] <= rights[index - 1] + _OVERLAP * size
-    return lefts[index] >= lefts[index - 1] - _OVERLAP * size
+        return run.rights[index] <= run.rights[index - 1] + _OVERLAP * run.size
+    return run.lefts[index] >= run.lefts[index - 1] - _OVERLAP * run.size
 
 
-def _negative(numbers: array[float]) -> array[float]:
-    return array("d", [-number for number in numbers])
+def _along(run: Run, first: int, past: int, *, is_back: bool) -> tuple[float, float, tuple[int, ...]]:
+    """Where a stretch begins and ends along its line, and the width of each character's glyph in tenths of a point.
 
-
-def _edges(lefts: array[float], rights: array[float]) -> list[float]:
-    """Where characters that follow each other part: half-way between two; never falling."""
-    between = [total / 2 for total in map(add, rights[:-1], lefts[1:])]
-    return list(accumulate([lefts[0], *between, max(rights[-1], lefts[0])], max))
+    Glyphs part half-way between the ink of two; a character that shares the glyph before has -1.
+    """
+    near, far = run.lefts[first:past].tolist(), run.rights[first:past].tolist()
+    if is_back:
+        near, far = [-edge for edge in far], [-edge for edge in near]
+    is_shared = [a == b for a, b in pairwise(zip(near, far, strict=True))]
+    if True in is_shared:
+        starts = [0, *(index for index, shared in enumerate(is_shared, start=1) if not shared)]
+        near, far = [near[index] for index in starts], [far[index] for index in starts]
+    between = [total / 2 for total in map(add, far[:-1], near[1:])]
+    edges = list(accumulate([near[0], *between, max(far[-1], near[0])], max))
+    marks = [round(edge * 10) for edge in map(sub, edges, repeat(edges[0]))]
+    widths = list(map(sub, marks[1:], marks[:-1]))
+    if True in is_shared:
+        in_order = iter(widths[1:])
+        widths = [widths[0], *(-1 if shared else next(in_order) for shared in is_shared)]
+    ends = (-edges[-1], -edges[0]) if is_back else (edges[0], edges[-1])
+    return (*ends, tuple(widths))

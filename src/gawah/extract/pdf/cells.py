@@ -1,0 +1,132 @@
+"""Which lines are the rows of a table, and where its columns part."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import fmean, median
+
+from gawah.extract.pdf.gutters import Band
+from gawah.extract.pdf.lines import Line
+
+_CELL_GAP = 0.35  # of the letter size, between the columns of a table
+_CROSSING_SHARE = 0.06  # of a table's rows may cross a gap between its columns
+_NUMERIC_SHARE = 0.35  # of a table's cells
+_PROSE_WORDS, _PROSE_FILL = 4, 0.7  # of a line: so many words, over so much of the column's width
+_SHARED_ROWS = 0.4  # of a table's lines have several cells; the others are second lines of one cell
+_FAR_ROW = 2.2  # times the usual distance of two rows: what is farther away is no row of the table
+_NUMERIC = re.compile(r"[\d.,%$€£()+\-–—−/:*×·†‡<>=~\s]+")
+
+
+def with_whole_tables(bands: list[Band]) -> list[Band]:
+    """Finds the tables, and moves each one's first and last rows to where they belong.
+
+    `bands` alternate: not parted, parted, not parted, … Lone lines at a table's ends, a caption or a note, go out; rows
+    next to it whose cells cross a column, as heads and totals do, come in.
+    """
+    for index in range(1, len(bands), 2):
+        above, band, below = bands[index - 1 : index + 2]
+        cuts = table_cuts(band.lines)
+        if not cuts:
+            continue
+        rows = band.lines
+        pitch = median([a.middle - b.middle for a, b in pairwise(rows)] or [rows[0].size * 1.2])
+        while len(rows) > 2 and _drop(rows[-2:]) > _FAR_ROW * pitch:
+            below.lines.insert(0, rows.pop())
+        while len(rows) > 2 and _drop(rows[:2]) > _FAR_ROW * pitch:
+            above.lines.append(rows.pop(0))
+        while len(rows) > 1 and len(rows[0].runs) == 1:
+            above.lines.append(rows.pop(0))
+        while len(rows) > 1 and len(rows[-1].runs) == 1 and (rows[-1].x0 < cuts[0] or _drop(rows[-2:]) > 1.15 * pitch):
+            below.lines.insert(0, rows.pop())
+        while above.lines and _is_row(above.lines[-1], cuts) and _drop([above.lines[-1], rows[0]]) <= _FAR_ROW * pitch:
+            rows.insert(0, above.lines.pop())
+        while below.lines and _is_row(below.lines[0], cuts) and _drop([rows[-1], below.lines[0]]) <= _FAR_ROW * pitch:
+            rows.append(below.lines.pop(0))
+        band.cuts = table_cuts(rows) if len(rows) > 1 else ()
+    return bands
+
+
+def _drop(lines: list[Line]) -> float:
+    return lines[0].middle - lines[-1].middle
+
+
+def _is_row(line: Line, cuts: tuple[float, ...]) -> bool:
+    return len(line.runs) > 1 and len({sum(run.x0 >= cut for cut in cuts) for run in line.runs}) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """What stands on one line in one column: its words, and the share of the column's width they take."""
+
+    column: int
+    text: str
+    n_words: int
+    fill: float
+
+
+def table_cuts(lines: list[Line]) -> tuple[float, ...]:
+    """Where the columns of a table part; empty when the lines are columns of text."""
+    columns = _columns(lines, median(run.size for line in lines for run in line.runs))
+    if len(columns) < 2:
+        return ()
+    rows = [_cells_of(line, columns) for line in lines]
+    cells = [cell for row in rows for cell in row]
+    prose = [number for number in range(len(columns)) if _is_prose([c for c in cells if c.column == number])]
+    if not cells or len(prose) > 1:
+        return ()
+    numeric = sum(_NUMERIC.fullmatch(cell.text) is not None for cell in cells) / len(cells)
+    is_short = fmean(cell.n_words for cell in cells) <= (3.2 if len(columns) > 2 else 2.5)
+    if (is_short or numeric > _NUMERIC_SHARE) and not prose:
+        is_table = sum(len(row) > 1 for row in rows) / len(rows) > _SHARED_ROWS
+    else:
+        is_table = _has_row_heads(rows, columns)
+    return tuple((a[1] + b[0]) / 2 for a, b in pairwise(columns)) if is_table else ()
+
+
+def _is_prose(cells: list[_Cell]) -> bool:
+    """Whether most lines of a column are full of words."""
+    full = sum(cell.n_words >= _PROSE_WORDS and cell.fill > _PROSE_FILL for cell in cells)
+    return len(cells) > 2 and full > 0.5 * len(cells)
+
+
+def _columns(lines: list[Line], size: float) -> list[tuple[float, float]]:
+    """The (left, right) of each column: where next to no line crosses, columns part."""
+    allowed = int(_CROSSING_SHARE * len(lines))
+    events = sorted(
+        [(run.x0, 1) for line in lines for run in line.runs] + [(run.x1, -1) for line in lines for run in line.runs]
+    )
+    columns: list[tuple[float, float]] = []
+    depth, start = 0, 0.0
+    for position, step in events:
+        before, depth = depth, depth + step
+        if before <= allowed < depth:
+            start = position
+        elif depth <= allowed < before:
+            if columns and start - columns[-1][1] < _CELL_GAP * size:
+                columns[-1] = (columns[-1][0], position)
+            else:
+                columns.append((start, position))
+    return columns
+
+
+def _cells_of(line: Line, columns: list[tuple[float, float]]) -> list[_Cell]:
+    found: list[_Cell] = []
+    for number, (left, right) in enumerate(columns):
+        runs = [run for run in line.runs if left - 0.01 <= (run.x0 + run.x1) / 2 <= right + 0.01]
+        if runs:
+            text = " ".join(run.text for run in runs)
+            width = max(run.x1 for run in runs) - min(run.x0 for run in runs)
+            found.append(_Cell(number, text, len(text.split()), width / max(1.0, right - left)))
+    return found
+
+
+def _has_row_heads(rows: list[list[_Cell]], columns: list[tuple[float, float]]) -> bool:
+    """Whether the first column names, in a few ragged words, what the lines beside it say."""
+    headed = [row for row in rows if row and row[0].column == 0]
+    if len(headed) < 3:
+        return False
+    beside = sum(len(row) > 1 for row in headed) / len(headed)
+    is_narrow = columns[0][1] - columns[0][0] < 0.45 * (columns[-1][1] - columns[0][0])
+    return beside > 0.9 and is_narrow and fmean(row[0].n_words for row in headed) <= 3

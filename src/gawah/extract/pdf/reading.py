@@ -1,0 +1,153 @@
+"""The pages of a PDF one by one: read, judged, those that cannot be read left out and named; what to say of them all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from gawah.errors import ExtractionError
+from gawah.extract.pdf.judge import PageKind, page_kind
+from gawah.extract.pdf.page import PdfPage
+from gawah.extract.pdf.pdfium import Pdf
+from gawah.extract.pdf.poppler import PACKAGE, is_indic, is_installed, with_words_mended
+from gawah.extract.pdf.runs import PageText
+from gawah.extract.pdf.words import read_page
+from gawah.types import PageBoxes, Removal
+
+ReadByEye = Callable[[PdfPage, int], PageText | None]
+"""OCR: a page and its number to its text, None when it cannot be read that way either."""
+
+_INVISIBLE_SHARE = 0.1
+_NAMED_PAGES = 8  # in a warning; all are counted
+
+
+@dataclass(slots=True)
+class Reading:
+    """The pages that were read, what became of the others, and what was left out."""
+
+    pages: list[PageText] = field(default_factory=list)
+    kinds: dict[int, PageKind] = field(default_factory=dict)
+    broken: list[int] = field(default_factory=list)
+    removed: list[Removal] = field(default_factory=list)
+    dropped: Counter[str] = field(default_factory=Counter)
+    added: Counter[str] = field(default_factory=Counter)
+    rotations: dict[int, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    n_read: int = 0
+    most_columns: int = 1
+
+    def wanting_ocr(self) -> list[int]:
+        """The numbers of the pages that only an eye can read."""
+        return [number for number, kind in self.kinds.items() if kind in ("image_only", "garbled")]
+
+
+def read_pages(pdf: Pdf, read_by_eye: ReadByEye | None) -> Reading:
+    reading = Reading()
+    for index in range(pdf.n_pages):
+        with pdf.page(index) as source:
+            if source is None:
+                reading.broken.append(index + 1)
+                continue
+            page = read_page(source, index + 1)
+            kind = page_kind(page, source)
+            reading.rotations[index + 1] = source.rotation()
+            seen = read_by_eye(source, index + 1) if read_by_eye and kind in ("image_only", "garbled") else None
+        if seen is not None:
+            page, kind = seen, "text"
+        reading.kinds[index + 1] = kind
+        reading.n_read += page.n_read
+        if kind == "garbled":
+            _leave_out(reading, page)
+        else:
+            _take(reading, page)
+    return reading
+
+
+def _leave_out(reading: Reading, page: PageText) -> None:
+    """A page that is not to be indexed; what it says is written down as removed."""
+    text = " ".join(run.text for run in page.runs)
+    reading.dropped["garbled text"] += page.n_read
+    reading.removed.append(Removal("garbled text", text, PageBoxes(page.number, page.number)))
+
+
+def _take(reading: Reading, page: PageText) -> None:
+    """The words of a page, if it has any that are to be read; its books in any case."""
+    if page.runs:
+        reading.pages.append(page)
+    else:
+        reading.dropped += page.dropped
+        reading.added += page.added
+    for reason, words in (("text at an angle", page.aslant), ("outside of the page", page.outside)):
+        if words:
+            reading.removed.append(Removal(reason, " ".join(words), PageBoxes(page.number, page.number)))
+
+
+def mend_words(reading: Reading, data: bytes) -> None:
+    """Has the words of pages in Indic scripts told apart by poppler, if it is installed; else says what is missing."""
+    pages = [page for page in reading.pages if is_indic(page)]
+    if not pages:
+        return
+    rotations = [reading.rotations[page.number] for page in pages]
+    if not is_installed():
+        reading.notes.append(
+            f"{_named([page.number for page in pages])} in an Indic script may have blanks inside words; "
+            f"install {PACKAGE} and ingest it again"
+        )
+    elif not with_words_mended(data, pages, rotations):
+        reading.notes.append(
+            f"{_named([page.number for page in pages])} in an Indic script: {PACKAGE} could not read it"
+        )
+
+
+def require_text(reading: Reading) -> None:
+    if reading.pages:
+        return
+    kinds = set(reading.kinds.values())
+    if "garbled" in kinds:
+        raise ExtractionError("garbled", "its fonts do not say which letters they draw; OCR would read it")
+    if "image_only" in kinds:
+        raise ExtractionError("no_text", "its pages are images without text; OCR would read it")
+    if reading.broken and not kinds:
+        raise ExtractionError("damaged", "none of its pages can be read; export it again")
+    raise ExtractionError("empty", "there is no text in it")
+
+
+def warnings_of(reading: Reading, *, is_mended: bool) -> tuple[str, ...]:
+    warnings: list[str] = []
+    if is_mended:
+        warnings.append("recovered: the file is damaged; what could be found in it was read")
+    by_kind: dict[str, list[int]] = {}
+    for number, kind in reading.kinds.items():
+        by_kind.setdefault(kind, []).append(number)
+    for numbers, reason in (
+        (reading.broken, "cannot be read; they are left out"),
+        (by_kind.get("image_only", []), "are images with hardly any text; unread without OCR"),
+        (by_kind.get("garbled", []), "are in fonts that do not say which letters they draw; unread without OCR"),
+        (_with_invisible_text(reading.pages), "have invisible text, as OCR puts under a scan; it was taken as it is"),
+    ):
+        if numbers:
+            warnings.append(f"{_named(numbers)} {reason}")
+    return (*warnings, *reading.notes)
+
+
+def _with_invisible_text(pages: Sequence[PageText]) -> list[int]:
+    return [page.number for page in pages if page.n_invisible > _INVISIBLE_SHARE * page.n_letters]
+
+
+def _named(numbers: Sequence[int]) -> str:
+    shown = ", ".join(str(number) for number in numbers[:_NAMED_PAGES])
+    more = f" and {len(numbers) - _NAMED_PAGES} more" if len(numbers) > _NAMED_PAGES else ""
+    return f"{len(numbers)} page{'s' if len(numbers) > 1 else ''} ({shown}{more})"
+
+
+def quality_of(reading: Reading, n_tables: int) -> dict[str, int]:
+    unread = len(reading.broken) + len(reading.wanting_ocr())
+    return {
+        "pages": len(reading.broken) + len(reading.kinds),
+        "pages_read": sum(kind == "text" for kind in reading.kinds.values()),
+        "pages_unread": unread,
+        "pages_invisible_text": len(_with_invisible_text(reading.pages)),
+        "columns": reading.most_columns,
+        "tables": n_tables,
+    }

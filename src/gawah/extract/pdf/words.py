@@ -1,0 +1,213 @@
+"""The characters of a page to runs: words found, split where their letters part, and put together line by line."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import sub
+
+from gawah.extract.pdf.frame import RTL, Frame, frame_of, to_page
+from gawah.extract.pdf.letters import BLANKS, ODD, letters_of
+from gawah.extract.pdf.page import PageChars, PdfPage, Style
+from gawah.extract.pdf.runs import BACKWARDS, NEW_WORD, OFF_LINE, PageText, Run, append, append_blank, gap_between
+
+_WORD = re.compile(f"[^{BLANKS}]+")
+_BLANKS = re.compile(f"[{BLANKS}]+")
+_MARKED = re.compile(
+    "[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0e4e\u1ab0-\u1aff]"
+)
+_SLANT_DEGREES = 12  # text that runs at another angle than a quarter turn, by more, stands aslant
+_SAME_BOX_PT = 0.05
+_GARBLED = re.compile("[\x00\x01\x03-\x08\x0e-\x1f\x7f-\x9f\ue000-\uf8ff\ufffd]")
+
+
+@dataclass(slots=True)
+class _Word:
+    """A word to be: indexes of its first character and past its last, and whether a blank stands before it."""
+
+    start: int
+    end: int
+    style: Style
+    turn: int
+    n_blanks: int
+    is_spaced: bool
+
+
+def read_page(page: PdfPage, number: int) -> PageText:
+    """The runs of a page, in the order of its content; `number` counts from 1."""
+    chars = page.characters()
+    result = PageText(number, page.box())
+    words = _words(page, chars, result)
+    frames: dict[int, Frame] = {}
+    builder = _Builder(result, chars.units)
+    for word in words:
+        frame = frames.get(word.turn)
+        if frame is None:
+            frame = frames[word.turn] = frame_of(chars, word.turn)
+        builder.take(word, frame)
+    builder.flush()
+    turns = Counter[int]()
+    for run in result.runs:
+        turns[run.turn] += len(run.text)
+    result.turn = min(turns, key=lambda turn: (-turns[turn], turn)) if turns else 0
+    return result
+
+
+def _words(page: PdfPage, chars: PageChars, result: PageText) -> list[_Word]:
+    units = chars.units
+    spans = [match.span() for match in _WORD.finditer(units)]
+    starts = [start for start, _ in spans]
+    styles = page.styles(starts)
+    between = [index for blanks in _BLANKS.finditer(units) for index in range(*blanks.span())]
+    real = [index for index, made in zip(between, page.generated(between), strict=True) if not made]
+    result.n_letters = sum(end - start for start, end in spans)
+    result.n_read = result.n_letters + len(real)
+    result.n_garbled = _n_garbled(units) + page.n_unmapped(starts)
+    blanks_before = _counts_before(starts, real)
+    result.dropped["white space"] += len(real) - sum(blanks_before)
+    words, last_end = [], 0
+    for (start, end), style, n_blanks in zip(spans, styles, blanks_before, strict=True):
+        result.n_invisible += 0 if style.is_visible else end - start
+        quarter = round(style.angle / 90)
+        if abs(style.angle - 90 * quarter) > _SLANT_DEGREES:
+            result.aslant.append(units[start:end])
+            result.dropped["text at an angle"] += end - start
+            result.dropped["white space"] += n_blanks
+        else:
+            words.append(_Word(start, end, style, quarter % 4, n_blanks, is_spaced=start > last_end))
+        last_end = end
+    return words
+
+
+def _counts_before(starts: Sequence[int], blanks: Sequence[int]) -> list[int]:
+    """How many of the blanks stand between each word and the one before it; those after the last are left over."""
+    counts, at = [], 0
+    for start in starts:
+        first = at
+        while at < len(blanks) and blanks[at] < start:
+            at += 1
+        counts.append(at - first)
+    return counts
+
+
+def _n_garbled(units: str) -> int:
+    """Private-use, control and replacement characters."""
+    return sum(1 for _ in _GARBLED.finditer(units))
+
+
+class _Builder:
+    """Puts words to runs, one after the other."""
+
+    def __init__(self, result: PageText, units: str) -> None:
+        self.result = result
+        self.units = units
+        self.box = result.box
+        self.is_odd = ODD.search(units) is not None
+        self.has_rtl = RTL.search(units) is not None
+        self.has_marks = _MARKED.search(units) is not None
+        self.printed: set[tuple[str, int, int]] = set()
+        self.current: Run | None = None
+
+    def take(self, word: _Word, frame: Frame) -> None:
+        """Splits the word where its letters part, and puts each piece to the run it belongs to."""
+        n_blanks, is_spaced = word.n_blanks, word.is_spaced
+        for start, end in self._pieces(word, frame):
+            self._put(self._run_of(word, start, end, frame), n_blanks, is_spaced=is_spaced)
+            n_blanks, is_spaced = 0, False
+
+    def flush(self) -> None:
+        if self.current is not None:
+            self.result.runs.append(self.current)
+            self.current = None
+
+    def _pieces(self, word: _Word, frame: Frame) -> list[tuple[int, int]]:
+        start, end, size = word.start, word.end, word.style.size or 1.0
+        if end - start == 1:
+            return [(start, end)]
+        bottoms = frame.bottoms[start:end]
+        gaps = list(map(sub, frame.cell_lefts[start + 1 : end], frame.cell_rights[start : end - 1]))
+        level = max(bottoms) - min(bottoms) <= OFF_LINE * size
+        if level and max(gaps) <= NEW_WORD * size and min(gaps) >= -BACKWARDS * size:
+            return [(start, end)]
+        if (self.has_marks and _MARKED.search(self.units, start, end)) or (
+            level and self.has_rtl and RTL.search(self.units, start, end)
+        ):
+            return [(start, end)]  # marks sit on their letters, and letters of such scripts run into each other
+        cuts = [start]
+        for offset, gap in enumerate(gaps):
+            off_line = abs(bottoms[offset + 1] - bottoms[offset]) > OFF_LINE * size
+            if off_line or gap > NEW_WORD * size or gap < -BACKWARDS * size:
+                cuts.append(start + offset + 1)
+        return list(zip(cuts, [*cuts[1:], end], strict=True))
+
+    def _run_of(self, word: _Word, start: int, end: int, frame: Frame) -> Run | None:
+        """The piece as a run of its own; None when it is not to be read."""
+        text = self.units[start:end]
+        lefts, rights = frame.lefts[start:end], frame.rights[start:end]
+        bottom, top = frame.bottoms[start], frame.tops[start]
+        low, high = min(frame.lows[start:end]), max(frame.highs[start:end])
+        if self.is_odd and ODD.search(text):
+            text, lefts, rights = self._letters(start, end, frame)
+            if not text:
+                return None
+        x0, x1 = min(lefts), max(rights)
+        if high <= low:  # a glyph without ink
+            low, high = bottom, top
+        run = Run(
+            text, lefts, rights, x0, low, x1, high, bottom, top, word.style.size or top - bottom,
+            word.style.is_bold, self.result.number, word.turn, {(word.style.size, word.style.is_bold): len(text)},
+        )  # fmt: skip
+        return run if self._is_to_be_read(run) else None
+
+    def _letters(self, start: int, end: int, frame: Frame) -> tuple[str, array[float], array[float]]:
+        same = [False] + [
+            abs(frame.lefts[i] - frame.lefts[i - 1]) < _SAME_BOX_PT
+            and abs(frame.rights[i] - frame.rights[i - 1]) < _SAME_BOX_PT
+            for i in range(start + 1, end)
+        ]
+        text, origins = letters_of(self.units[start:end], same, self.result.dropped, self.result.added)
+        lefts = array("d", [frame.lefts[start + origin] for origin in origins])
+        rights = array("d", [frame.rights[start + origin] for origin in origins])
+        return text, lefts, rights
+
+    def _is_to_be_read(self, run: Run) -> bool:
+        """Not what lies outside of the page, and not what is printed twice in one place, as for a bold look."""
+        result = self.result
+        x0, y0, x1, y1 = to_page(run.turn, run.x0, run.bottom, run.x1, run.top)
+        if not (self.box[0] <= (x0 + x1) / 2 <= self.box[2] and self.box[1] <= (y0 + y1) / 2 <= self.box[3]):
+            result.outside.append(run.text)
+            result.dropped["outside of the page"] += len(run.text)
+            return False
+        # Cells twice as large as the shift that counts: what stands so near has one of its four neighbours in common.
+        step = max(2.0, run.size * 0.24)
+        column, row = round(run.x0 / step), round(run.y0 / step)
+        aside = column + (1 if run.x0 > column * step else -1)
+        above = row + (1 if run.y0 > row * step else -1)
+        seen, text = self.printed, run.text
+        key = (text, column, row)
+        if key in seen or (text, aside, row) in seen or (text, column, above) in seen or (text, aside, above) in seen:
+            result.dropped["printed twice"] += len(text)
+            return False
+        seen.add(key)
+        return True
+
+    def _put(self, run: Run | None, n_blanks: int, *, is_spaced: bool) -> None:
+        dropped, added = self.result.dropped, self.result.added
+        if run is None:
+            dropped["white space"] += n_blanks
+            return
+        current = self.current
+        gap = None if current is None else gap_between(current, run)
+        if current is None or gap is None:
+            self.flush()
+            self.current = run
+            dropped["white space"] += n_blanks
+            return
+        if is_spaced or gap > NEW_WORD * run.size:
+            append_blank(current, run)
+            dropped["white space"] += max(0, n_blanks - 1)
+            added["blank between words"] += not n_blanks
+        append(current, run)
