@@ -15,6 +15,7 @@ from gawah.config import Settings
 from gawah.errors import ConfigurationError, NotFoundError, StoreError
 from gawah.extract.registry import extractor_for
 from gawah.extract.sandbox import Limits, Options, Sandbox
+from gawah.extract.senses import Senses
 from gawah.gate import (
     CalibratedGate,
     CalibrationStamp,
@@ -95,6 +96,10 @@ class Application:
         return self._resources.enter_context(Sandbox(limits_of(self.settings), options_of(self.settings)))
 
     @cached_property
+    def senses(self) -> Senses:
+        return Senses(options_of(self.settings))
+
+    @cached_property
     def retriever(self) -> Retriever:
         return Retriever(
             index=self.index,
@@ -129,6 +134,7 @@ class Application:
             embedder=self.embedder,
             extract=self.sandbox.extract,
             extractor_for=extractor_for,
+            senses_for=self.senses,
             chunking=self.chunking,
             max_file_bytes=self.settings.max_file_mb * _MEGABYTE,
         )

@@ -124,4 +124,10 @@ CREATE TABLE answer_documents (
 CREATE INDEX answer_documents_by_document ON answer_documents (document_id);
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST,)
+_QUALITY = """
+ALTER TABLE documents ADD COLUMN quality TEXT NOT NULL DEFAULT '{}';
+UPDATE documents SET quality = coalesce(
+  (SELECT json_extract(extraction, '$.quality') FROM contents WHERE document_no = documents.no), '{}');
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _QUALITY)
