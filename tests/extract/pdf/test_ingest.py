@@ -1,5 +1,6 @@
 """PDFs among other files of a folder: each has its own state, and what is found cites its page."""
 
+import os
 import shutil
 
 import pytest
@@ -13,10 +14,11 @@ from gawah.types import DocumentState
 
 BODY = "The harbour fee for a visiting boat is forty euro a night, payable to the harbour master before noon. "
 GOOD = pdf([Page().lines(60, 700, wrapped(BODY * 2, 400)), Page().lines(60, 700, ["Boats over twelve metres pay double."])])
+NOTE = pdf([Page(size=(320, 90)).lines(20, 60, wrapped(BODY, 280))])
 FILES = {
     "A.PDF": GOOD,
     "blanks.pdf": scanned([Page().text(60, 700, "   ").draw("q 612 0 0 792 0 0 cm /I1 Do Q")]),
-    "scan.pdf": pdf([scan(picture_of(pdf([Page(size=(320, 90)).lines(20, 60, wrapped(BODY, 280))])))]),
+    "scan.pdf": pdf([scan(picture_of(NOTE))]),
     "broken.pdf": b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n",
     "latin1.txt": "Die Gebühr".encode("latin-1"),
     "x.pdf:Zone.Identifier": b"[ZoneTransfer]\nZoneId=3\n",
@@ -71,3 +73,37 @@ def test_a_passage_names_its_page_and_has_its_boxes(ended):
     assert build(last.locator).startswith("#page=")
     assert last.locator.boxes
     assert last.locator.last_page == 2
+
+
+def partly_scanned():
+    return pdf([Page().lines(60, 700, wrapped(BODY * 2, 400)), scan(picture_of(NOTE))])
+
+
+@needs()
+def test_unread_pages_are_counted_and_read_once_there_is_a_program(make_app, folder, monkeypatch, tmp_path):
+    root = folder({"part.pdf": partly_scanned(), "plain.pdf": GOOD})
+    path = os.environ["PATH"]
+    monkeypatch.setenv("PATH", str(tmp_path))
+    blind = make_app(ocr_languages="eng")
+    list(blind.ingest(blind.plan(root)))
+    part, plain = blind.documents()
+    assert (part.quality["pages"], part.quality["pages_unread"]) == (2, 1)
+    assert plain.quality["pages_unread"] == 0
+    assert "apt-get install tesseract-ocr" in blind.senses.blindness
+    assert blind.plan(root).work == ()
+    blind.close()
+    monkeypatch.setenv("PATH", path)
+    seeing = make_app(ocr_languages="eng")
+    assert [(item.name, item.why) for item in seeing.plan(root).work] == [("part.pdf", "stale")]
+    list(seeing.ingest(seeing.plan(root)))
+    part, _ = seeing.documents()
+    assert (part.quality["pages_ocr"], part.quality["pages_unread"]) == (1, 0)
+    assert part.stamp.extractor == "pdf/2 tesseract eng"
+    assert seeing.plan(root).work == ()
+    seeing.close()
+    other = make_app(ocr_languages="eng+osd")
+    assert [(record.name, other.stale(record)) for record in other.documents()] == [
+        ("part.pdf", ("extractor",)), ("plain.pdf", ()),
+    ]  # fmt: skip
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert not any(make_app(ocr_languages="eng").stale(record) for record in other.documents())
