@@ -5,14 +5,16 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 LOCKED := --no-deps --require-hashes
 
-.PHONY: demo test check bench bench-kill calibrate experiment lock clean help
+.PHONY: demo test system check bench claims bench-kill bench-mutations calibrate experiment lock clean help
 
 help:
 	@echo "make demo        install, then ingest examples/, three cited answers, two refusals, one verification"
-	@echo "make test        install, then lint, types and tests"
+	@echo "make test        install (also Debian's tesseract, poppler, espeak-ng and ffmpeg, where that needs no password), then lint, types and tests"
 	@echo "make check       lint and types only"
 	@echo "make bench       one table of speeds and sizes (minutes)"
 	@echo "make bench-kill  kill -9 an ingest twenty times and compare fingerprints (minutes)"
+	@echo "make bench-mutations  a thousand damaged files in one folder: none may end without a state and a code (minutes)"
+	@echo "make claims      precision and recall of unsupported claims; writes docs/claims.md"
 	@echo "make calibrate   the gate over the development sets; writes docs/gate.md and the calibration that ships"
 	@echo "make experiment  strategies A-F times systems over the development sets; writes docs/experiment.md (minutes)"
 	@echo "make lock        write the lock files anew (needs uv)"
@@ -33,7 +35,10 @@ $(VENV)/.develop: requirements/develop.lock requirements/speech.lock $(VENV)/.ru
 demo: $(VENV)/.runtime
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
-test: $(VENV)/.develop
+system:
+	@sh requirements/system.sh
+
+test: $(VENV)/.develop system
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
@@ -51,11 +56,17 @@ calibrate: $(VENV)/.develop
 experiment: $(VENV)/.develop
 	$(BIN)/python -m bench.experiment
 
+claims: $(VENV)/.develop
+	$(BIN)/python -m bench.claims
+
 bench-kill: $(VENV)/.develop
 	$(BIN)/python -m bench.kill
 
+bench-mutations: $(VENV)/.develop system
+	$(BIN)/python -m bench.mutations
+
 lock:
-	uv pip compile pyproject.toml --extra audio --extra report --group test --group check --group bench $(LOCKFLAGS) -o requirements/develop.lock
+	uv pip compile pyproject.toml --extra audio --extra report --extra server --group test --group check --group bench $(LOCKFLAGS) -o requirements/develop.lock
 	uv pip compile pyproject.toml -c requirements/develop.lock $(LOCKFLAGS) -o requirements/runtime.lock
 	uv pip compile --group build -c requirements/develop.lock $(LOCKFLAGS) -o requirements/build.lock
 	uv pip compile requirements/models.in --no-deps $(LOCKFLAGS) -o requirements/models.lock

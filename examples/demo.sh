@@ -21,8 +21,9 @@ refused() {
 }
 
 run ingest examples/handbook
-run ask "What is the penalty when the monthly file for the crop insurer is late?"
+run ingest examples/formats
 run ask "What happened at Devkund in July 2023?"
+run ask "What happens when the two readings of a flood mark are more than four millimetres apart?"
 run ask "फालेंदा में 2020 में रसोई की छत किस गलती से जली थी?"
 refused ask "How do I tune autovacuum in PostgreSQL for a large table?"
 refused ask "What is the offside rule in football?"

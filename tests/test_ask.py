@@ -223,3 +223,39 @@ def test_a_calibration_made_for_this_store_is_used_and_shows_what_it_weighs(make
     refused = make_app(calibration=file).ask("late report penalty")
     assert isinstance(refused, Refusal)
     assert "score" in refused.message
+
+
+def test_an_extractive_answer_is_supported_and_names_where_it_stands(asked):
+    _, outcome = asked(None)
+    assert {claim.status for claim in outcome.claims} == {"supported"}
+    assert {claim.score for claim in outcome.claims} == {1.0}
+    for claim in outcome.claims:
+        for highlight in claim.highlights:
+            (citation,) = [one for one in outcome.citations if one.marker == highlight.marker]
+            assert citation.span.holds(highlight.span)
+            assert highlight.span.slice(FILES[citation.document_name]) in citation.quote
+    assert not {"unsupported_claims", "weak_claims", "foreign_references"} & set(outcome.flags)
+
+
+def test_claims_are_recorded_with_their_verdicts(asked):
+    app, outcome = asked(["It is 5 percent a day [1]. See https://evil.example [1]."])
+    first, second = app.catalog.load_answer(outcome.id).body["claims"]
+    assert first["status"] == "unsupported"
+    assert first["missing"] == [{"kind": "number", "text": "5 percent"}]
+    assert second["foreign"] == ["https://evil.example"]
+    assert {"unsupported_claims", "foreign_references"} <= set(outcome.flags)
+
+
+def test_a_strict_refusal_is_recorded_and_goes_with_a_purge_of_what_the_model_read(asked):
+    app, outcome = asked(["It is 5 percent a day [1]."], strict=True)
+    assert isinstance(outcome, Refusal)
+    record = app.catalog.load_answer(outcome.id)
+    assert record.status == "refused"
+    assert record.body["refusal"]["unsupported"] == ["It is 5 percent a day [1]."]
+    app.purge([app.find_document("b/second.md")])
+    assert app.catalog.load_answer(outcome.id).body is None
+
+
+def test_a_strict_assistant_gives_a_supported_answer(asked):
+    _, outcome = asked(["The penalty for a late report is 4 percent a day [1]. That is all."], strict=True)
+    assert outcome.text.startswith("The penalty")

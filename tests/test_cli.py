@@ -247,7 +247,7 @@ def test_inspect_prints_the_canonical_text_with_its_places_and_what_was_removed(
     body = json.loads(gawah("inspect", root / "fees.html", "--json").stdout)
     assert body["text"] == "Fees\n\nThe fee is 40 EUR."
     assert [body["text"][p["from"] : p["to"]] for p in body["places"]] == ["Fees", "The fee is 40 EUR."]
-    assert body["removed"] == [{"reason": "nav", "text": "Menu"}]
+    assert body["removed"] == [{"reason": "nav", "text": "Menu", "locator": None}]
     assert gawah("inspect", root / "none.html", code=1).stderr == f"gawah: no such file: '{root}/none.html'; check the path\n"
 
 

@@ -38,3 +38,19 @@ def test_make_targets_of_the_readme_exist():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in re.findall(r"`make ([a-z-]+)`", README):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_the_routes_page_is_the_api():
+    pytest.importorskip("fastapi")
+    from gawah.api.server import ROUTERS
+
+    page = (ROOT / "docs" / "http.md").read_text(encoding="utf-8")
+    documented = set(re.findall(r"^\| (GET|POST|DELETE|PUT|PATCH) \| `([^`]+)` \|", page, re.MULTILINE))
+    served = {
+        (method, route.path)
+        for router in ROUTERS
+        for route in router.routes
+        if route.include_in_schema
+        for method in route.methods
+    }
+    assert documented == served

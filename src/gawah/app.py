@@ -11,6 +11,7 @@ from typing import Self
 
 from gawah.ask import Assistant, ask
 from gawah.chunk import Audit, Chunking
+from gawah.cite import Hear
 from gawah.config import Settings
 from gawah.errors import ConfigurationError, NotFoundError, StoreError
 from gawah.extract.detect import detect
@@ -37,7 +38,10 @@ from gawah.retrieve import Retrieved, Retriever, retrieve
 from gawah.sources import found_file, read_source
 from gawah.store.answers import broken_links, fault_at_end
 from gawah.store.catalog import SqliteCatalog
-from gawah.store.lock import writer_lock
+from gawah.store.keyring import KeyRing
+from gawah.store.lock import at_work, writer_lock
+from gawah.store.originals import Originals
+from gawah.store.uploads import Uploads
 from gawah.text import analyze, identifier_terms
 from gawah.types import Chunk, Document, DocumentRecord, Filter, Outcome, SourceFile
 from gawah.upkeep import Check, Removed, examine, finish_purge, purge, remove, repair, tidy
@@ -115,7 +119,7 @@ class Application:
     def assistant(self) -> Assistant:
         gate, notes = build_gate(self.settings, self.gate_stamp)
         generator = self._generator or build_generator(self.settings, self.embedder)
-        return Assistant(self.catalog, self.retriever, gate, generator, notes)
+        return Assistant(self.catalog, self.retriever, gate, generator, notes, self.settings.strict)
 
     @property
     def gate_stamp(self) -> CalibrationStamp:
@@ -141,6 +145,18 @@ class Application:
             max_file_bytes=self.settings.max_file_mb * _MEGABYTE,
         )
 
+    @cached_property
+    def keys(self) -> KeyRing:
+        return KeyRing(self.catalog)
+
+    @cached_property
+    def uploads(self) -> Uploads:
+        return Uploads(self.catalog)
+
+    @cached_property
+    def originals(self) -> Originals:
+        return Originals(self.settings.store)
+
     # --- what people do
 
     def plan(self, root: Path, collection: str | None = None, *, exclude: Sequence[str] = ()) -> Plan:
@@ -149,14 +165,12 @@ class Application:
 
     def ingest(self, plan: Plan) -> Iterator[DocumentRecord]:
         """Does what was planned, then what an earlier, interrupted run left; yields each document as it ends."""
-        with writer_lock(self.settings.store):
-            self.catalog.reclaim()
+        with writer_lock(self.settings.store), at_work(self.settings.store, self.catalog.reclaim):
             yield from self._tidied(run_plan(self.intake, plan))
 
     def resume(self, records: Sequence[DocumentRecord]) -> Iterator[DocumentRecord]:
         """Queues known documents again and works off the queue."""
-        with writer_lock(self.settings.store):
-            self.catalog.reclaim()
+        with writer_lock(self.settings.store), at_work(self.settings.store, self.catalog.reclaim):
             self.catalog.generation_for(self.embedder.stamp)
             self.catalog.enqueue([(record.collection, record.name, record.uri) for record in records])
             yield from self._tidied(run_jobs(self.intake))
@@ -180,6 +194,9 @@ class Application:
     def purge(self, records: Sequence[DocumentRecord] = ()) -> Removed:
         """Leaves no word of the documents, or of those removed before, in any file of the store."""
         with writer_lock(self.settings.store):
+            with self.originals.sweeping():
+                self.uploads.forget([record.id for record in records])
+                self.originals.sweep(self.uploads.kept_paths())
             return purge(self.catalog, self.index, records)
 
     def search(self, question: str, *, system: str = "", cutoff: int = 10, only: Filter | None = None) -> Retrieved:
@@ -188,14 +205,20 @@ class Application:
         with self.catalog.snapshot() as snapshot:
             return retrieve(self.retriever, snapshot, question, system=system, cutoff=cutoff, only=only)
 
-    def ask(self, question: str, *, only: Filter | None = None) -> Outcome:
-        """An answer or a refusal, recorded. Raises StoreError when the store may not be written: every outcome is recorded."""
+    def ask(
+        self, question: str, *, only: Filter | None = None, heard: Hear | None = None, self_check: int = 0
+    ) -> Outcome:
+        """An answer or a refusal, recorded. `heard` is told its sentences as they are written; `self_check`: further
+        samples of the generator to hold each claim against.
+
+        Raises StoreError when the store may not be written: every outcome is recorded.
+        """
         if self.catalog.read_only:
             raise StoreError(
                 f"the store {self.settings.store} cannot be written, and every answer is recorded in it; get write permission or "
                 "copy the folder and name it with --store (`gawah search` records nothing and works as it is)"
             )
-        return ask(self.assistant, question, only=only)
+        return ask(self.assistant, question, only=only, heard=heard, self_check=self_check)
 
     def verify(self, answer_ids: Sequence[str] = ()) -> list[CitationCheck]:
         """Checks the named answers, or all, against their sources as they are now."""
@@ -325,7 +348,7 @@ def chunk_file(
 def limits_of(settings: Settings) -> Limits:
     return Limits(
         memory_bytes=settings.extract_memory_mb * _MEBIBYTE,
-        cpu_s=settings.extract_cpu_s,
+        cpu_s=max(1, settings.extract_wall_s // 2),
         wall_s=settings.extract_wall_s,
     )
 
@@ -333,6 +356,5 @@ def limits_of(settings: Settings) -> Limits:
 def options_of(settings: Settings) -> Options:
     return Options(
         speech_model="" if settings.speech_model is None else str(settings.speech_model.absolute()),
-        speech_minutes=settings.speech_minutes,
         ocr_languages=settings.ocr_languages,
     )

@@ -51,12 +51,10 @@ class Settings(BaseModel):
     target_chars: int = Field(512, ge=64, description="size of a chunk that packing aims at, in characters")
     max_file_mb: Count = Field(100, description="larger files fail with `too_large`")
     extract_memory_mb: Count = Field(1024, description="address space of one extraction")
-    extract_cpu_s: Count = Field(60, description="processor time of one extraction, in seconds")
-    extract_wall_s: Count = Field(120, description="wall time of one extraction, in seconds")
+    extract_wall_s: Count = Field(120, description="wall time of one extraction, in seconds; half of it as processor time")
 
     ocr_languages: str = Field("eng+hin+urd", min_length=2, description="tesseract's languages, the most frequent first")
     speech_model: Path | None = Field(None, description="folder of a Whisper model for CTranslate2; default: the package")
-    speech_minutes: Count = Field(180, description="longer recordings fail with `too_long`")
 
     candidates: Count = Field(100, description="hits each retrieval leg hands to fusion")
     rerank: Literal["late", "none"] = Field("late", description="reranker over the fused shortlist")
@@ -71,6 +69,13 @@ class Settings(BaseModel):
     openai_model: str = Field("", description="model name the endpoint expects")
     openai_key: SecretStr = Field(SecretStr(""), description="API key of the endpoint; never shown or logged")
     generator_timeout_s: float = Field(120.0, gt=0, description="deadline of one generation, in seconds")
+    strict: bool = Field(default=False, description="refuse where the answer says what its sources do not")
+
+    host: str = Field("127.0.0.1", min_length=1, description="address `serve` listens at; others than loopback need API keys")
+    port: int = Field(8642, ge=0, le=65535, description="port `serve` listens at; 0 takes a free one")
+    allowed_hosts: str = Field("", description="further names that a Host header may have, separated by commas")
+    require_key: bool = Field(False, description="ask for an API key on loopback too")  # noqa: FBT003
+    requests_per_minute: int = Field(600, ge=0, description="limit of one API key; 0 means none")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from gawah.types import Answer, Citation, Claim, DocumentRecord, GateDecision, Mark, Outcome, Passage, Refusal
+from gawah.types import (
+    Answer,
+    Citation,
+    Claim,
+    DocumentRecord,
+    GateDecision,
+    Mark,
+    Outcome,
+    Passage,
+    Refusal,
+    SelfCheck,
+)
 from gawah.wire import to_json
 
 ANSWER_SCHEMA = "gawah.answer/1"
@@ -16,7 +27,8 @@ _DISTANCE_DIGITS = 6  # float32 dot products carry about seven
 def outcome_json(outcome: Outcome) -> dict[str, Any]:
     """An answer or a refusal: `{schema, answer_id, status, question, answer, citations, claims, marks, refusal, gate, …}`.
 
-    `marks` are the places of `answer` that are markers; outcomes recorded before they were kept have no such key.
+    `marks` are the places of `answer` that are markers; outcomes recorded before they were kept have no such key, and
+    claims of before they were checked have `from`, `to`, `markers` and the status "cited" or "uncited" only.
     """
     body: dict[str, Any] = {
         "schema": ANSWER_SCHEMA,
@@ -29,6 +41,7 @@ def outcome_json(outcome: Outcome) -> dict[str, Any]:
         "marks": [],
         "unknown_markers": [],
         "flags": [],
+        "self_check": None,
         "refusal": None,
         "gate": decision_json(outcome.decision),
         "provenance": to_json(outcome.provenance),
@@ -40,6 +53,7 @@ def outcome_json(outcome: Outcome) -> dict[str, Any]:
         body["marks"] = [mark_json(mark) for mark in outcome.marks]
         body["unknown_markers"] = list(outcome.unknown_markers)
         body["flags"] = list(outcome.flags)
+        body["self_check"] = self_check_json(outcome.self_check)
     else:
         body["refusal"] = refusal_json(outcome)
     return body
@@ -51,6 +65,7 @@ def refusal_json(refusal: Refusal) -> dict[str, Any]:
         "message": refusal.message,
         "threshold": refusal.decision.threshold,
         "nearest": [hit_json(passage) for passage in refusal.nearest],
+        "unsupported": list(refusal.unsupported),
     }
 
 
@@ -77,7 +92,23 @@ def citation_json(citation: Citation) -> dict[str, Any]:
 
 
 def claim_json(claim: Claim) -> dict[str, Any]:
-    return {"from": claim.span.start, "to": claim.span.end, "markers": list(claim.markers), "status": claim.status}
+    return {
+        "from": claim.span.start,
+        "to": claim.span.end,
+        "markers": list(claim.markers),
+        "status": claim.status,
+        "score": claim.score,
+        "missing": [{"kind": missing.kind, "text": missing.text} for missing in claim.missing],
+        "foreign": list(claim.foreign),
+        "highlights": [
+            {"marker": one.marker, "from": one.span.start, "to": one.span.end} for one in claim.highlights
+        ],
+        "agreeing": claim.n_agreeing,
+    }
+
+
+def self_check_json(check: SelfCheck | None) -> dict[str, Any] | None:
+    return None if check is None else {"samples": check.n_samples, "failed": check.n_failed}
 
 
 def mark_json(mark: Mark) -> dict[str, Any]:

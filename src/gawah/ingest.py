@@ -16,7 +16,7 @@ from pathlib import Path
 
 from gawah.chunk import Chunking
 from gawah.embed import embed_missing, text_keys
-from gawah.errors import ConfigurationError, ExtractionError, GawahError, StoreError
+from gawah.errors import ConfigurationError, ExtractionError, GawahError, LeaseLostError, NotFoundError, StoreError
 from gawah.fragment import locate_each
 from gawah.ports import Catalog, Embedder
 from gawah.sources import (
@@ -45,6 +45,7 @@ from gawah.types import (
 PIPELINE = "canonical/1 analyzer/2"
 RETRY_FIRST_S = 30.0
 RETRY_LONGEST_S = 3600.0
+MAX_ATTEMPTS = 5  # then nobody tries again by itself: a person looks at the reason and queues it, or removes it
 EXTRACT_AHEAD = 2  # documents prepared while another is embedded
 
 
@@ -216,23 +217,28 @@ def run_plan(intake: Intake, plan: Plan) -> Iterator[DocumentRecord]:
     yield from run_jobs(intake)
 
 
+def worker_name(pid: int) -> str:
+    """The owner of a process's jobs."""
+    return f"{socket.gethostname()}:{pid}"
+
+
 def run_jobs(intake: Intake) -> Iterator[DocumentRecord]:
-    """Works off the queue. Jobs it holds when it is stopped are given back."""
-    owner = f"{socket.gethostname()}:{os.getpid()}"
+    """Works off the queue. Jobs it holds when it is stopped are given back; those that others took over are left to them."""
+    owner = worker_name(os.getpid())
     intake.catalog.generation_for(intake.embedder.stamp)
     ahead: deque[tuple[Job, Future[_Prepared | Failure]]] = deque()
     with ThreadPoolExecutor(EXTRACT_AHEAD, thread_name_prefix="extract") as pool:
         try:
             while True:
-                while len(ahead) < EXTRACT_AHEAD and (job := intake.catalog.claim(owner)):
+                while _takes_more(ahead) and (job := intake.catalog.claim(owner)):
                     ahead.append((job, pool.submit(_prepare, intake, job)))
                 if not ahead:
                     return
-                job, future = ahead.popleft()
-                _finish(intake, job, future.result())
-                with intake.catalog.snapshot() as snapshot:
-                    record = snapshot.find_document(job.document.id)
-                yield record
+                job, future = ahead[0]  # it stays there until it is done, or it would not be given back
+                record = _ended(intake, job, future)
+                ahead.popleft()
+                if record is not None:
+                    yield record
         finally:
             for _, future in ahead:
                 future.cancel()
@@ -241,8 +247,25 @@ def run_jobs(intake: Intake) -> Iterator[DocumentRecord]:
                 intake.catalog.release(owner)
 
 
+def _takes_more(ahead: Sequence[tuple[Job, object]]) -> bool:
+    """Whether another document may be prepared beside these: never beside one that may have killed its reader before."""
+    return len(ahead) < EXTRACT_AHEAD and all(job.document.attempts <= 1 for job, _ in ahead)
+
+
+def _ended(intake: Intake, job: Job, future: Future[_Prepared | Failure]) -> DocumentRecord | None:
+    """The document when its job is done; None when it was replaced, removed or taken over meanwhile."""
+    try:
+        _finish(intake, job, future.result())
+        with intake.catalog.snapshot() as snapshot:
+            return snapshot.find_document(job.document.id)
+    except (LeaseLostError, NotFoundError):
+        return None
+
+
 def _prepare(intake: Intake, job: Job) -> _Prepared | Failure:
     """Reads, extracts and chunks; the document's own fault becomes a Failure, the store's is raised."""
+    if job.document.attempts > MAX_ATTEMPTS:
+        return Failure("worker_died", f"whoever read it died {MAX_ATTEMPTS} times; retry it, or remove it", retryable=False)
     try:
         source, data = _read(intake, job)
         document = intake.extract(source, data)
@@ -295,7 +318,8 @@ def _finish(intake: Intake, job: Job, prepared: _Prepared | Failure) -> None:
         except Exception as error:  # noqa: BLE001 — an edge: one document must never take the others down
             prepared = Failure("internal_error", f"{type(error).__name__}: {error}; please report it", retryable=True)
     delay = min(RETRY_FIRST_S * 2 ** max(job.document.attempts - 1, 0), RETRY_LONGEST_S)
-    catalog.fail(job, prepared, retry_after_s=delay if prepared.retryable else None)
+    again = prepared.retryable and job.document.attempts < MAX_ATTEMPTS
+    catalog.fail(job, prepared, retry_after_s=delay if again else None)
 
 
 def _embed(intake: Intake, job: Job, chunks: Sequence[IndexedChunk]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 UNKNOWN_TYPE = "application/octet-stream"
 _TYPES_BY_SUFFIX = {
     suffix: media_type
@@ -89,6 +91,9 @@ _TYPES_BY_NAME = {"makefile": "text/x-make", "dockerfile": "text/x-docker", "cma
 # The stream in which Windows marks a download; copied to another file system it becomes a file beside the original.
 _ZONE_MARK = ":zone.identifier"
 ZONE_TYPE = "application/x-zone-identifier"
+_BY_LINE = re.compile(
+    r"text/(?:csv|tab-separated-values|x-(?!markdown|rst|org).*)|application/(?:.*json.*|.*yaml.*|toml|xml|.*script|sql)"
+)
 
 
 def media_type_of(name: str) -> str:
@@ -98,3 +103,8 @@ def media_type_of(name: str) -> str:
         return ZONE_TYPE
     suffix = last.rpartition(".")[2] if "." in last else ""
     return _TYPES_BY_NAME.get(last) or _TYPES_BY_SUFFIX.get(suffix, UNKNOWN_TYPE)
+
+
+def is_by_line(media_type: str) -> bool:
+    """Whether each line of such a text says something by itself: tables, data, source code."""
+    return _BY_LINE.fullmatch(media_type) is not None

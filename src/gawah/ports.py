@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -240,6 +240,18 @@ class Generator(Protocol):
         ...
 
 
+@runtime_checkable
+class ResamplingGenerator(Protocol):
+    """A generator that can also be asked for a draft at random: what it is sure of, it writes again."""
+
+    @property
+    def name(self) -> str: ...
+
+    def resample(self, prompt: Prompt, number: int) -> Iterator[DraftPart]:
+        """A draft that may differ from `generate`'s; `number` tells the samples of one prompt apart. Raises the same."""
+        ...
+
+
 class Snapshot(IndexFeed, Protocol):
     """A read transaction of the catalog."""
 
@@ -308,8 +320,12 @@ class Catalog(Protocol):
         """Gives back what an owner holds."""
         ...
 
-    def reclaim(self) -> int:
-        """Queues again what dead workers left; call it under the writer's lock only."""
+    def reclaim(self, owner: str | None = None) -> int:
+        """Queues again what a dead worker left; without one what all left, and none may be alive then."""
+        ...
+
+    def requeue_due(self) -> int:
+        """Queues failed documents whose time for another try has come; their attempts go on counting."""
         ...
 
     def known_embeddings(self, model: ModelStamp, text_sha256: Iterable[str]) -> set[str]: ...

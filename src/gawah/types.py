@@ -410,13 +410,43 @@ class Mark:
     number: int
 
 
+ClaimStatus = Literal["supported", "weak", "unsupported", "uncited", "cited"]
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Something a claim says and none of the quotes it cites: a number, an identifier, a name, or that it is (not) so."""
+
+    kind: Literal["number", "identifier", "name", "negation"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Highlight:
+    """A statement of a quote that carries a claim; `span` counts in the canonical text of the marker's document."""
+
+    marker: int
+    span: Span
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence of an answer with its markers; `span` counts in the answer's text."""
+    """A sentence of an answer with its markers, and how its quotes carry it; `span` counts in the answer's text.
+
+    `status` is "cited" for a claim with markers that was not checked. `score` is from 0 to 1, None without a check.
+    `foreign` are links, page numbers and the like that are in none of the sources. `highlights` are the narrowest
+    statements that carry the claim, the first the most. `n_agreeing`: in how many further samples of the generator a
+    claim stands that supports this one; None when none were drawn.
+    """
 
     span: Span
     markers: tuple[int, ...]
-    status: Literal["cited", "uncited"]
+    status: ClaimStatus
+    score: float | None = None
+    missing: tuple[Missing, ...] = ()
+    foreign: tuple[str, ...] = ()
+    highlights: tuple[Highlight, ...] = ()
+    n_agreeing: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -461,6 +491,14 @@ class Provenance:
 
 
 @dataclass(frozen=True, slots=True)
+class SelfCheck:
+    """How many further samples of the generator were asked for, and how many of them failed (they agree with nothing)."""
+
+    n_samples: int
+    n_failed: int
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """An answer with its citations. `unknown_markers` were written by the generator, stand for nothing and were removed.
 
@@ -477,11 +515,15 @@ class Answer:
     provenance: Provenance
     flags: tuple[str, ...] = ()
     marks: tuple[Mark, ...] = ()
+    self_check: SelfCheck | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A refusal: a result, not an error. `nearest` are the passages that were closest, best first."""
+    """A refusal: a result, not an error. `nearest` are the passages that were closest, best first.
+
+    `unsupported` are the sentences of a draft that its quotes do not carry, where that is the reason.
+    """
 
     id: str
     question: str
@@ -490,6 +532,7 @@ class Refusal:
     nearest: tuple[Passage, ...]
     decision: GateDecision
     provenance: Provenance
+    unsupported: tuple[str, ...] = ()
 
 
 Outcome = Answer | Refusal
@@ -568,6 +611,36 @@ class Job:
     document: DocumentRecord
     owner: str
     fence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file that was handed over: which document it is a version of, and where its bytes are kept.
+
+    Its `no` grows with every hand-over, a retry included; `sha256` and `path` are empty for a retry, which brings no bytes.
+    """
+
+    no: int
+    document_id: str
+    collection: str
+    name: str
+    sha256: str
+    size_bytes: int
+    path: str
+    created_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """Who may do what: scopes of read, ask, ingest, admin; no collections mean all. The secret itself is kept nowhere."""
+
+    id: str
+    name: str
+    scopes: tuple[str, ...]
+    collections: tuple[str, ...]
+    created_at: float
+    expires_at: float | None
+    revoked_at: float | None
 
 
 @dataclass(frozen=True, slots=True)

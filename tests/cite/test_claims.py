@@ -122,3 +122,9 @@ def test_claims_are_disjoint_in_order_and_hold_every_letter_but_headings(runs):
         assert not any(character.isalnum() for character in left_out)
     if resolved.claims:
         assert {number for claim in resolved.claims for number in claim.markers} == {m.number for m in resolved.marks}
+
+
+def test_an_item_or_a_row_that_ends_in_a_marker_ends_there():
+    for line in ("- The fee is 40", "| fee | 40 |", "1. The fee is 40", "# channel number"):
+        resolved = resolve([DraftPart(f"{line} [1]\nthe quay is north [2]")], SOURCES)
+        assert [claim.markers for claim in resolved.claims] == [(1,), (2,)], line

@@ -83,7 +83,7 @@ def test_no_question_with_an_answer_is_a_usage_error():
 
 def question(number, answerable, readable=True):
     value = (number + (5 if answerable else 0)) / 20
-    names = ("maxsim_best", "maxsim_pieces", "gain", "margin", "above_background", "coverage_best", "bm25_share")
+    names = ("maxsim_best", "maxsim_pieces", "gain", "margin", "above_background", "cosine_capped", "coverage_best", "bm25_share")
     signals = {**dict.fromkeys(names, value), "missing": 0.0}
     return GateQuestion("s", f"q{number}{answerable}", "?", "own" if answerable else "near", answerable, readable, answerable, 3, signals)
 

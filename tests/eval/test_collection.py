@@ -60,6 +60,27 @@ def test_a_set_with_no_or_several_folders_is_refused_unless_one_is_named(tmp_pat
     assert load_collection(folder, corpus_dir=folder / "two").corpus_dir == folder / "two"
 
 
+def test_of_several_folders_the_one_with_the_documents_is_the_corpus(tmp_path):
+    folder = write_set(tmp_path, ROW, {**ROW, "id": "q2", "document": "notes.zip/inner/b.md"}, {**ROW, "id": "q3", "document": "."}, corpus="four")
+    for name, files in (("one", ["deep"]), ("two", ["deep", "notes.zip"]), ("three", [])):
+        (folder / name).mkdir()
+        for file in files:
+            (folder / name / file).touch()
+    assert load_collection(folder).corpus_dir == folder / "two"
+    (folder / "one" / "notes.zip").touch()
+    with pytest.raises(CollectionError, match=r"of its other folders \(four, one, three, two\)"):
+        load_collection(folder)
+
+
+def test_questions_of_another_name_have_their_own_ones_to_refuse(tmp_path):
+    folder = write_set(tmp_path, ROW, unanswerable=[{"id": "u1", "query": "Who?", "kind": "far"}])
+    (folder / "more.jsonl").write_text(json.dumps(ROW), encoding="utf-8")
+    assert [query.id for query in load_collection(folder, queries_name="more.jsonl").unanswerable] == ["u1"]
+    (folder / "more-unanswerable.jsonl").write_text('{"id": "m1", "query": "Who?", "kind": "far"}', encoding="utf-8")
+    assert [query.id for query in load_collection(folder, queries_name="more.jsonl").unanswerable] == ["m1"]
+    assert [query.id for query in load_collection(folder).unanswerable] == ["u1"]
+
+
 def test_a_byte_order_mark_blank_lines_and_crlf_are_no_error(tmp_path):
     path = tmp_path / "queries.jsonl"
     path.write_bytes(
@@ -151,3 +172,11 @@ def test_the_projects_own_set_is_complete():
 )
 def test_shared_sets_are_loaded(name, n):
     assert len(load_collection(SHARED / name).queries) == n
+
+
+def test_of_several_folders_the_one_that_holds_the_documents_of_the_questions_is_the_corpus(tmp_path):
+    folder = write_set(tmp_path, ROW, corpus="pages")
+    (folder / "pages" / "deep").mkdir()
+    (folder / "pages" / "deep" / "a.md").touch()
+    (folder / "pictures").mkdir()
+    assert load_collection(folder).corpus_dir == folder / "pages"

@@ -53,7 +53,7 @@ def test_no_answer_is_destroyed_and_nothing_is_truncated(metrics):
 @pytest.mark.parametrize(
     ("name", "give_ups", "bluffs"),
     [
-        ("calibrated", {"own": 2, "ticket": 27}, {"near": 14, "far": 0}),
+        ("calibrated", {"own": 1, "ticket": 17}, {"near": 15, "far": 0}),
         ("reference", {"own": 2, "ticket": 3}, {"near": 20, "far": 3}),
     ],
 )

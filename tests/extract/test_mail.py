@@ -190,3 +190,15 @@ def test_ten_thousand_parts_are_read():
 def test_any_bytes_behind_a_header_give_a_document_or_a_code(noise):
     head = b"From: a@b.c\nSubject: s\nDate: d\nContent-Type: multipart/mixed; boundary=x\n\n--x\n"
     code_of("a.eml", head + noise)
+
+
+@pytest.mark.parametrize("kind", ["plain; format=flowed", "plain", "html"])
+def test_the_books_hold_no_mark_that_is_not_in_the_file(kind):
+    mail = f"From: a@b.example\nSubject: Oars\nContent-Type: text/{kind}; charset=utf-8\n\nTwo oars \nare new.\n"
+    document = read("oars.eml", mail.encode())
+    assert "byte order mark" not in document.conservation.dropped
+
+
+def test_a_mark_that_is_in_the_file_is_in_the_books():
+    mail = "From: a@b.example\nSubject: Oars\nContent-Type: text/plain; charset=utf-8\n\n\ufeffTwo oars.\n"
+    assert read("oars.eml", mail.encode()).conservation.dropped["byte order mark"] == 1

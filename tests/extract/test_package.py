@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -16,6 +17,7 @@ from gawah.extract.sandbox import Limits, Sandbox
 from gawah.media_types import media_type_of
 from gawah.testing.extractor import source_of
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "formats"
 GOOD = docx(words("good words"))
 
 
@@ -157,3 +159,10 @@ def test_the_encoding_of_a_part_is_its_own():
     data = zipped({"[Content_Types].xml": "", "word/document.xml": xml.encode("utf-16")})
     assert blocks(read("a.docx", data)) == [("paragraph", 0, "Gebühr")]
     assert zipfile.is_zipfile(io.BytesIO(data))
+
+
+@pytest.mark.parametrize("name", ["board-minutes.docx", "boat-log.xlsx", "training-day-one.pptx", "what-the-river-says.epub", "winter-rain.ods", "salt-discharge.odt"])
+@pytest.mark.parametrize("share", [0.03, 0.3, 0.9])
+def test_a_package_cut_short_is_damaged_and_not_of_an_unknown_type(name, share):
+    data = (EXAMPLES / name).read_bytes()
+    assert code_of(name, data[: int(share * len(data))]) == "damaged"

@@ -62,7 +62,7 @@ def test_an_images_boxes_are_percents_of_it():
 
 def test_what_cannot_be_drawn_is_said():
     data = pdf([Page().text(60, 700, "one")])
-    with pytest.raises(NotFoundError, match="there is no page 4: the file has 1 page$"):
+    with pytest.raises(NotFoundError, match=r"there is no page 4: the file has 1 page$"):
         shown_page(data, PDF, 4, Limits())
     with pytest.raises(UsageError, match="text/markdown has no pages"):
         shown_page(b"# a", "text/markdown", 1, Limits())

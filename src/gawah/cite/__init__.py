@@ -3,7 +3,7 @@
 from gawah.cite.claims import without_marks
 from gawah.cite.literal import literals_shown
 from gawah.cite.marks import Mark
-from gawah.cite.resolve import Resolved, conclude, resolve, slices
+from gawah.cite.resolve import Hear, Resolved, conclude, resolve, slices
 from gawah.cite.stream import MarkerStream
 
-__all__ = ["Mark", "MarkerStream", "Resolved", "conclude", "literals_shown", "resolve", "slices", "without_marks"]
+__all__ = ["Hear", "Mark", "MarkerStream", "Resolved", "conclude", "literals_shown", "resolve", "slices", "without_marks"]

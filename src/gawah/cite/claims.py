@@ -91,11 +91,12 @@ def _groups(words: str, marks: Sequence[Mark]) -> Iterator[tuple[Span, bool]]:
             if opens and line.strip().startswith(fence):
                 yield Span(start, end), True
                 start, fence = end, ""
-        elif opens or _OWN_LINE.match(line):
-            yield Span(start, at), False
-            start, fence = at, opens.group().strip() if opens else ""
-        elif at + len(line.rstrip("\n")) in mark_ends or line.rstrip().endswith(_ENDS_CLAIM):
-            yield Span(start, end), False
-            start = end
+        else:
+            if opens or _OWN_LINE.match(line):
+                yield Span(start, at), False
+                start, fence = at, opens.group().strip() if opens else ""
+            if not fence and (at + len(line.rstrip("\n")) in mark_ends or line.rstrip().endswith(_ENDS_CLAIM)):
+                yield Span(start, end), False
+                start = end
         at = end
     yield Span(start, at), bool(fence)

@@ -5,16 +5,18 @@ Only what the generator wrote becomes a citation, and only words of a source bec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from gawah.cite.claims import find_claims
+from gawah.cite.hold import SentenceHold
 from gawah.cite.marks import Mark
 from gawah.cite.stream import MarkerStream
 from gawah.fragment import build, label
 from gawah.types import Citation, Claim, DraftPart, NumberedSource, Passage
 
 Context = Callable[[Passage], tuple[str, str]]
+Hear = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +41,34 @@ def no_context(_: Passage) -> tuple[str, str]:
 
 
 def resolve(
-    parts: Iterable[DraftPart], sources: Sequence[NumberedSource], *, context: Context = no_context
+    parts: Iterable[DraftPart],
+    sources: Sequence[NumberedSource],
+    *,
+    context: Context = no_context,
+    heard: Hear | None = None,
 ) -> Resolved:
     """Resolves a whole draft. `context` gives the canonical text before and after a passage, for the quote's surroundings.
 
-    Raises what `parts` raises, and ValueError for sources that contradict themselves.
+    `heard` is told the text sentence by sentence, each with the markers behind it, as soon as the next has begun; all it
+    was told is the result's text. Raises what `parts` and `heard` raise, and ValueError for sources that contradict
+    themselves.
     """
     stream = MarkerStream(sources)
-    text = "".join([*(stream.push(part) for part in parts), stream.flush()])
-    return conclude(text, stream, sources, context=context)
+    held = SentenceHold()
+    pieces: list[str] = []
+    for piece in _certain(stream, parts):
+        pieces.append(piece)
+        if heard is not None and (whole := held.push(piece)):
+            heard(whole)
+    if heard is not None and (rest := held.flush()):
+        heard(rest)
+    return conclude("".join(pieces), stream, sources, context=context)
+
+
+def _certain(stream: MarkerStream, parts: Iterable[DraftPart]) -> Iterator[str]:
+    for part in parts:
+        yield stream.push(part)
+    yield stream.flush()
 
 
 def conclude(

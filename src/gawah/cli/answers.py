@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from gawah.cli.claims import claim_lines, marked_answer
 from gawah.cli.common import (
     NAME,
     common_options,
@@ -23,6 +24,9 @@ FLAGS = {
     "no_citation": "nothing in this answer is backed by a source",
     "uncited_claims": "some sentence has no source",
     "unknown_markers": "the generator cited numbers that stand for nothing; they were taken out",
+    "unsupported_claims": "some sentence says what its sources do not; it is marked (!)",
+    "weak_claims": "some sentence is carried by its sources in part only; it is marked (?)",
+    "foreign_references": "a link, a page or a section in this answer is not from the sources",
     "source_missing": "the file of a cited source is gone; its quote is from the store",
 }
 REFUSED = 3
@@ -70,6 +74,14 @@ def search(
 @click.command()
 @click.argument("question")
 @click.option("--explain", is_flag=True, help="Print the gate's signals and what each adds to its score.")
+@click.option("--strict", is_flag=True, help="Refuse when a sentence of the answer says what its sources do not.")
+@click.option(
+    "--self-check",
+    "n_samples",
+    type=click.IntRange(1, 50),
+    metavar="N",
+    help="Ask the generator N times more; show in how many samples each sentence stands.",
+)
 @filter_options
 @common_options
 @click.pass_context
@@ -77,6 +89,8 @@ def ask(
     context: click.Context,
     question: str,
     explain: bool,
+    strict: bool,
+    n_samples: int | None,
     collections: tuple[str, ...],
     documents: tuple[str, ...],
     media_types: tuple[str, ...],
@@ -87,8 +101,9 @@ def ask(
     """Answer a question with citations, or refuse (exit code 3)."""
     from gawah.envelope import outcome_json
 
-    with open_application(context, store, assignments) as app:
-        outcome = app.ask(question, only=make_filter(collections, documents, media_types))
+    with open_application(context, store, assignments, strict=strict or None) as app:
+        only = make_filter(collections, documents, media_types)
+        outcome = app.ask(question, only=only, self_check=n_samples or 0)
     body = outcome_json(outcome)
     if as_json:
         print_json(body)
@@ -109,25 +124,18 @@ def _print_outcome(body: Mapping[str, Any]) -> None:
             section = f" > {passage['section']}" if passage["section"] else ""
             say(f"  nearest  d={passage['cosine_distance']:.3f}  {passage['document']}{section}")
     else:
-        say_text(_readable(body))
+        say_text(marked_answer(body))
         say()
         for citation in body["citations"]:
             places = dict.fromkeys((citation["document"], citation["label"], citation["locator"]))
             say(f"[{citation['marker']}] {' · '.join(places)} · d={citation['cosine_distance']:.3f}")
             say(f"    {citation['url']}")
             say_text(indented(citation["quote"], "    │ "))
+        for line in claim_lines(body):
+            say(line, err=True)
         for flag in body["flags"]:
             say(f"flag {flag}: {FLAGS[flag]}", err=True)
     say(f"answer {body['answer_id']}", err=True)
-
-
-def _readable(body: Mapping[str, Any]) -> str:
-    """The answer with a source's own [2] as ⟦2⟧; as it was given where it was recorded without the places of its markers."""
-    from gawah.cite import literals_shown
-    from gawah.types import Span
-
-    text = str(body["answer"])
-    return literals_shown(text, [Span(m["from"], m["to"]) for m in body["marks"]]) if "marks" in body else text
 
 
 def _print_decision(gate: Mapping[str, Any]) -> None:

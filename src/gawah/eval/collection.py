@@ -7,9 +7,9 @@ and kind. Every other field is kept.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal, TypeVar
 
 from gawah.errors import UsageError
@@ -86,9 +86,10 @@ class Collection:
 
 
 def load_collection(folder: Path, *, corpus_dir: Path | None = None, queries_name: str = "queries.jsonl") -> Collection:
-    """The set in a folder. Its documents are in `corpus/`, else in its only other folder, unless `corpus_dir` is given.
+    """The set in a folder. Its documents are in `corpus/`, else in the other folder that has them, unless `corpus_dir` is given.
 
-    `unanswerable.jsonl` may be absent. Raises CollectionError for a folder, file or line that cannot be used, for an id
+    Beside `NAME.jsonl` the questions to refuse are in `NAME-unanswerable.jsonl`, else in `unanswerable.jsonl`, which may be
+    absent. Raises CollectionError for a folder, file or line that cannot be used, for an id
     that is used twice, and for a set without queries.
     """
     if not folder.is_dir():
@@ -97,13 +98,15 @@ def load_collection(folder: Path, *, corpus_dir: Path | None = None, queries_nam
     queries = load_queries(queries_path)
     if not queries:
         raise CollectionError(f"{queries_path} is empty: a set needs at least one question with a needle")
-    unanswerable_path = folder / "unanswerable.jsonl"
+    unanswerable_path = queries_path.with_name(f"{queries_path.stem}-unanswerable.jsonl")
+    if not unanswerable_path.exists():
+        unanswerable_path = folder / "unanswerable.jsonl"
     unanswerable = load_unanswerable(unanswerable_path) if unanswerable_path.exists() else ()
     if twice := {query.id for query in queries} & {query.id for query in unanswerable}:
         raise CollectionError(f"{unanswerable_path}: the id {min(twice)!r} is also in {queries_name}; rename one")
     return Collection(
         name=folder.resolve().name,
-        corpus_dir=corpus_dir if corpus_dir is not None else _corpus_of(folder),
+        corpus_dir=corpus_dir if corpus_dir is not None else _corpus_of(folder, queries),
         queries=queries,
         unanswerable=unanswerable,
     )
@@ -119,14 +122,20 @@ def load_unanswerable(path: Path) -> tuple[UnanswerableQuery, ...]:
     return _load(path, _unanswerable_query)
 
 
-def _corpus_of(folder: Path) -> Path:
+def _corpus_of(folder: Path, queries: Sequence[JudgedQuery]) -> Path:
     if (folder / _CORPUS).is_dir():
         return folder / _CORPUS
     others = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith((".", "_")))
-    if len(others) != 1:
+    # The first part of a name tells: what follows may be inside an archive.
+    tops = {part for query in queries for part in PurePosixPath(query.document).parts[:1]}
+    holding = [path for path in others if tops <= {inner.name for inner in path.iterdir()}] if len(others) > 1 else others
+    if len(holding) != 1:
         found = ", ".join(path.name for path in others) or "none"
-        raise CollectionError(f"{folder} has no folder {_CORPUS}/ (other folders: {found}); put the documents there")
-    return others[0]
+        raise CollectionError(
+            f"{folder} has no folder {_CORPUS}/, and of its other folders ({found}) not just one has the documents; "
+            "put the documents into one"
+        )
+    return holding[0]
 
 
 _Query = TypeVar("_Query", JudgedQuery, UnanswerableQuery)

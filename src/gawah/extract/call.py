@@ -131,7 +131,7 @@ def _require_clean_exit(code: int, cpu_s: int) -> None:
     if code == 0:
         return
     if code == -signal.SIGXCPU:
-        reason = f"reading it took more than {cpu_s} s of processor time; raise `extract_cpu_s` to give it more"
+        reason = f"reading it took more than {cpu_s} s of processor time; raise `extract_wall_s` to give it more"
         raise ExtractionError("timeout_cpu", reason)
     if code == -signal.SIGKILL:
         reason = "its process was killed from outside, as a system short of memory does; it is tried again"

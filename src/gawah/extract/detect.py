@@ -14,7 +14,7 @@ import zipfile
 from dataclasses import dataclass
 
 from gawah.extract.decode import wide_encoding
-from gawah.extract.ole import OLE, ole_kind
+from gawah.extract.ole import MSG, OLE, XLS, ole_kind
 
 _SNIFF_BYTES = 1 << 16
 _CONTROL_SHARE = 0.1  # of NULs and odd controls that valid UTF-8 text may hold; text files have none or nearly none
@@ -119,6 +119,10 @@ _SAME_CONTAINER = (
 )
 
 
+# Formats that are a container with known parts inside: without those parts the name is all there is to go by.
+_INSIDE = {ZIP: frozenset({DOCX, XLSX, PPTX, ODS, ODT, EPUB}), OLE: frozenset({XLS, MSG})}
+
+
 @dataclass(frozen=True, slots=True)
 class Detection:
     """A media type, and what to tell the user when name and content disagree."""
@@ -139,6 +143,8 @@ def detect(promised: str, data: bytes) -> Detection:
         return Detection(_PDF)  # its beginning is lost, which can be mended
     if any(promised in types and found in types for types in _SAME_CONTAINER):
         return Detection(promised)
+    if promised in _INSIDE.get(found, ()):
+        return Detection(promised)  # too damaged to tell which; the extractor says what it lacks
     if found:
         return Detection(found, _disagreement(promised, found))
     strong = _text_signature(data, promised)

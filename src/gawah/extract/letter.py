@@ -16,11 +16,12 @@ from gawah.extract.decode import decode
 from gawah.extract.html import HtmlExtractor
 from gawah.extract.plain import PlainExtractor
 from gawah.media_types import UNKNOWN_TYPE, media_type_of
-from gawah.types import BlockKind, Document, Locator, MailPart, SourceFile, Span
+from gawah.types import BlockKind, Conservation, Document, Locator, MailPart, SourceFile, Span
 
 Read = Callable[[SourceFile, bytes], Document]
 _STUB_SHARE = 0.25  # a plain part under this share of the HTML part's text says "your program cannot show this"
 _MOST_ATTACHMENTS = 200
+_MARK = "byte order mark"
 _TEXTS = frozenset({"text/html", "text/csv", "text/markdown", "text/tab-separated-values"})  # what is not read as plain
 _FLOWED = re.compile(r"(?m)^((?:>+ ?)?)(?!-- $)(.*) \n\1(?=[^>\n])")
 
@@ -82,7 +83,7 @@ class Letter:
         text = decoded.text.replace("\r\n", "\n")
         joined = unflowed(text)
         self.assembly.drop(self.assembly.take(" " * (len(text) - len(joined))), "soft line break")
-        return joined.encode("utf-8-sig"), "utf-8"
+        return joined.encode(), "utf-8"
 
     def finish(self) -> None:
         if self.n_inline_images:
@@ -104,7 +105,16 @@ class Letter:
             if error.reason_code != "empty":
                 self.assembly.warnings.append(f"part {part} was not read ({error.reason_code}): {error}")
             return None
-        return replace(document, warnings=decoded.warnings + document.warnings)
+        books = _without_our_mark(document.conservation)
+        return replace(document, conservation=books, warnings=decoded.warnings + document.warnings)
+
+
+def _without_our_mark(books: Conservation) -> Conservation:
+    """The books without the byte order mark that was put before the text and is in no file."""
+    dropped = {**books.dropped, _MARK: books.dropped.get(_MARK, 0) - 1}
+    if dropped[_MARK] < 0:  # it went with something else
+        return books
+    return replace(books, read=books.read - 1, dropped={reason: n for reason, n in dropped.items() if n})
 
 
 def in_part(part: str) -> Where:

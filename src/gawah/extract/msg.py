@@ -131,7 +131,7 @@ def _message(letter: Letter, storage: _Storage, source: SourceFile, *, prefix: s
 def _put_body(letter: Letter, storage: _Storage, source: SourceFile, part: str, level: int) -> None:
     plain = storage.text(_BODY)
     html = storage.binary(_HTML) or storage.text(_HTML).encode()
-    as_plain = (plain.encode("utf-8-sig", "replace"), "utf-8") if plain.strip() else None
+    as_plain = (plain.encode("utf-8", "replace"), "utf-8") if plain.strip() else None
     as_html = (html, storage.html_codec) if html.strip() else None
     if as_plain or as_html:
         letter.put_body(as_plain, as_html, (part, part), level)

@@ -11,6 +11,7 @@ from gawah.errors import ExtractionError
 from gawah.extract.assembly import Assembly, fixed, sane_title
 from gawah.extract.canonical import stem
 from gawah.extract.cell_dates import iso_date, kind_of_format
+from gawah.extract.ole import FAULTS, open_ole
 from gawah.extract.sheet import Cell, Row, column_letters, number_text, put_sheet
 from gawah.types import BlockKind, Document, SheetRange, SourceFile
 
@@ -49,17 +50,30 @@ class XlsExtractor:
 
 
 def _opened(data: bytes) -> Any:
+    """The book as xlrd reads it. It gets the workbook's stream: of a damaged compound file it would follow a ring of sectors until memory ends."""
     import xlrd
-    from xlrd.compdoc import CompDocError
 
+    stream = _stream(data)
     try:
-        return xlrd.open_workbook(file_contents=data, formatting_info=True, ragged_rows=True, logfile=io.StringIO())
+        return xlrd.open_workbook(file_contents=stream, formatting_info=True, ragged_rows=True, logfile=io.StringIO())
     except xlrd.XLRDError as error:
         if "encrypted" in str(error):
             raise ExtractionError("encrypted", "it is protected by a password; save it without one") from error
         raise ExtractionError("damaged", f"the workbook cannot be read ({error}); save it again") from error
-    except (CompDocError, *_FAULTS) as error:
+    except _FAULTS as error:
         raise ExtractionError("damaged", f"the workbook is cut short or damaged ({error}); save it again") from error
+
+
+def _stream(data: bytes) -> bytes:
+    with open_ole(data) as ole:
+        found = {entry[0].casefold(): entry for entry in ole.listdir() if len(entry) == 1}
+        entry = found.get("workbook") or found.get("book")
+        if entry is None:
+            raise ExtractionError("damaged", "its part 'Workbook' is missing; save it again")
+        try:
+            return bytes(ole.openstream(entry).read())
+        except FAULTS as error:
+            raise ExtractionError("damaged", f"the workbook is cut short or damaged ({error}); save it again") from error
 
 
 def _rows(assembly: Assembly, book: Any, sheet: Any) -> Iterator[Row]:

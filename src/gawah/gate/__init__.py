@@ -15,7 +15,6 @@ from gawah.gate.calibration import (
     load_calibration,
     packaged_calibration,
 )
-from gawah.gate.constraints import Demands, demands_of, unmet
 from gawah.gate.evidence import AT_MOST, N_BACKGROUND, N_COMPARED, Evidence, Gate
 from gawah.gate.model import DIRECTIONS, Feature, MonotoneModel
 from gawah.gate.reference import (
@@ -28,6 +27,7 @@ from gawah.gate.reference import (
     refusal_message,
 )
 from gawah.gate.signals import signals_of
+from gawah.text import Demands, demands_of, unmet
 
 __all__ = [
     "AT_MOST",

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from gawah.fragment import one_line
 from gawah.gate.calibration import Calibration, Fitted
-from gawah.gate.constraints import Demands
 from gawah.gate.evidence import AT_MOST, Evidence
 from gawah.gate.reference import EMPTY_INDEX
 from gawah.gate.signals import missing_from, signals_of
+from gawah.text import Demands
 from gawah.types import GateDecision
 
 CALIBRATED = "calibrated"

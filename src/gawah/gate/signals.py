@@ -12,11 +12,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from gawah.gate.constraints import Demands, demands_of, unmet
 from gawah.gate.evidence import AT_MOST, N_BACKGROUND, N_COMPARED, Evidence
 from gawah.maxsim import best_matches
 from gawah.ports import TokenCodes
-from gawah.text import analyze
+from gawah.text import Demands, analyze, demands_of, unmet
 
 PIECE_TOKENS = 32  # about a sentence with its header
 _PIECE_STEP = 16

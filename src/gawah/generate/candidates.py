@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from gawah.media_types import is_by_line
 from gawah.text import sentences, trim
 from gawah.types import CsvCells, NumberedSource, SheetRange, Span
 
@@ -20,10 +21,6 @@ _HEADING = re.compile(r"[ ]{0,3}#{1,6}(?:[ \t]|$)|\[\^?[\w.-]{1,64}\]:[ \t]")  #
 _ROW = re.compile(r"[ \t]*\|")
 _RULE = re.compile(r"[\s|:=+*_-]*")  # lines that only draw a table or a rule
 _LEAD_IN_ENDS = (":", "：", ":**", ":*", ":_", ":-")
-
-_LINE_TYPES = re.compile(
-    r"text/(?:csv|tab-separated-values|x-(?!markdown|rst|org).*)|application/(?:.*json.*|.*yaml.*|toml|xml|.*script|sql)"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +51,7 @@ def pieces_of(position: int, source: NumberedSource) -> list[Piece]:
 
 def _spans(source: NumberedSource) -> Iterator[tuple[Span, bool]]:
     content = source.passage.chunk.content
-    by_line = _LINE_TYPES.fullmatch(source.passage.media_type) or isinstance(
-        source.passage.locator, CsvCells | SheetRange
-    )
-    if by_line:
+    if is_by_line(source.passage.media_type) or isinstance(source.passage.locator, CsvCells | SheetRange):
         for span in _lines(content):
             line = trim(content, span.start, span.end)
             if line is not None:

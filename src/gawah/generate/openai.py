@@ -6,13 +6,15 @@ Greedy, streamed, within one deadline.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from gawah.errors import GeneratorError
 from gawah.generate.endpoint import DEFAULT_LIMITS, REAL_CLOCK, Clock, Endpoint, Limits
 from gawah.generate.sse import read_completion
 from gawah.types import DraftPart, Prompt
+
+RESAMPLING_TEMPERATURE = 0.8  # high enough that a guess comes out otherwise, low enough for whole sentences
 
 
 @dataclass(frozen=True)
@@ -43,11 +45,18 @@ class OpenAIGenerator:
         Raises DeadlineError when it takes too long, UnreachableError when the server cannot be reached or is busy to the
         last try, and GeneratorError when it answers with an error, with garbage, with nothing, too long or half an answer.
         """
+        return self._drafted(prompt, {"temperature": 0})
+
+    def resample(self, prompt: Prompt, number: int) -> Iterator[DraftPart]:
+        """A draft at a temperature above zero, with `number` as its seed where the server knows seeds; raises the same."""
+        return self._drafted(prompt, {"temperature": RESAMPLING_TEMPERATURE, "seed": number})
+
+    def _drafted(self, prompt: Prompt, sampling: Mapping[str, object]) -> Iterator[DraftPart]:
         endpoint = self._endpoint()
         request = {
             "model": self.model,
             "messages": [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],
-            "temperature": 0,
+            **sampling,
             "stream": True,
         }
         deadline_s = self.limits.deadline_s if self.deadline_s is None else self.deadline_s

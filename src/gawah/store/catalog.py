@@ -112,6 +112,14 @@ class SqliteCatalog:
         with connection.sqlite_errors(self.path), connection.transaction(self._connection()) as opened:
             yield opened
 
+    def reading(self) -> contextlib.AbstractContextManager[sqlite3.Connection]:
+        """A connection of this thread to read from, for the other keepers of this file (keyring.py, uploads.py)."""
+        return self._read()
+
+    def writing(self) -> contextlib.AbstractContextManager[sqlite3.Connection]:
+        """A transaction for them; when it has ended, a power cut does not undo it."""
+        return self._write()
+
     # --- generations
 
     def generation_for(self, model: ModelStamp) -> int:
@@ -154,9 +162,15 @@ class SqliteCatalog:
         with self._write() as opened:
             return jobs.release(opened, owner, self.clock())
 
-    def reclaim(self) -> int:
+    def reclaim(self, owner: str | None = None) -> int:
+        """Queues again what that dead worker left; without one what all have left, if none is alive (lock.at_work)."""
         with self._write() as opened:
-            return jobs.reclaim(opened, self.clock())
+            return jobs.reclaim(opened, self.clock(), owner)
+
+    def requeue_due(self) -> int:
+        """Queues failed documents whose time for another try has come; returns how many."""
+        with self._note() as opened:
+            return jobs.requeue_due(opened, self.clock())
 
     # --- embeddings
 

@@ -29,8 +29,8 @@ def enqueue(connection: sqlite3.Connection, files: Iterable[tuple[str, str, str]
         )
         connection.execute(
             "INSERT INTO jobs (document_no, created_at) SELECT no, ? FROM documents WHERE id = ? "
-            "ON CONFLICT (document_no) DO UPDATE SET owner = NULL, lease_until = NULL",
-            (now, key),
+            "ON CONFLICT (document_no) DO UPDATE SET owner = NULL, lease_until = NULL, fence = fence + 1",
+            (now, key),  # who works on the version before must not end the job of this one
         )
         ids.append(key)
     return ids
@@ -96,18 +96,32 @@ def finish(connection: sqlite3.Connection, job: Job) -> None:
 def release(connection: sqlite3.Connection, owner: str, now: float) -> int:
     """Gives back what an owner holds (it stops in good order); returns how many jobs."""
     connection.execute(
-        "UPDATE documents SET state = 'queued', updated_at = ? WHERE no IN "
-        "(SELECT document_no FROM jobs WHERE owner = ?)",
+        "UPDATE documents SET state = 'queued', attempts = max(attempts - 1, 0), updated_at = ? WHERE no IN "
+        "(SELECT document_no FROM jobs WHERE owner = ?)",  # stopping in good order is no attempt that failed
         (now, owner),
     )
     return connection.execute("UPDATE jobs SET owner = NULL, lease_until = NULL WHERE owner = ?", (owner,)).rowcount
 
 
-def reclaim(connection: sqlite3.Connection, now: float) -> int:
-    """Queues again what dead workers left: under the writer's lock nobody else can be at work. Returns how many."""
+def reclaim(connection: sqlite3.Connection, now: float, owner: str | None = None) -> int:
+    """Queues again what a dead worker left, or all of them when nobody is at work. Returns how many.
+
+    The attempt counts: a document that kills whoever reads it must come to an end.
+    """
+    held = "owner IS NOT NULL AND (?1 IS NULL OR owner = ?1)"
     connection.execute(
-        "UPDATE documents SET state = 'queued', updated_at = ? WHERE no IN "
-        "(SELECT document_no FROM jobs WHERE owner IS NOT NULL)",
-        (now,),
+        f"UPDATE documents SET state = 'queued', updated_at = ?2 WHERE no IN (SELECT document_no FROM jobs WHERE {held})",  # noqa: S608
+        (owner, now),
     )
-    return connection.execute("UPDATE jobs SET owner = NULL, lease_until = NULL WHERE owner IS NOT NULL").rowcount
+    return connection.execute(f"UPDATE jobs SET owner = NULL, lease_until = NULL WHERE {held}", (owner,)).rowcount  # noqa: S608
+
+
+def requeue_due(connection: sqlite3.Connection, now: float) -> int:
+    """Queues documents whose time for another try has come; returns how many. Attempts go on counting."""
+    due = "state = 'failed' AND retryable = 1 AND next_try_at <= ?"
+    connection.execute(
+        f"INSERT INTO jobs (document_no, created_at) SELECT no, ? FROM documents WHERE {due} "  # noqa: S608
+        "ON CONFLICT (document_no) DO NOTHING",
+        (now, now),
+    )
+    return connection.execute(f"UPDATE documents SET state = 'queued', updated_at = ? WHERE {due}", (now, now)).rowcount  # noqa: S608

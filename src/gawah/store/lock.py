@@ -1,16 +1,19 @@
-"""The writer's lock: one process at a time changes documents and segment files; readers and askers are not held up."""
+"""Locks between processes. The writer's: one at a time changes segment files or a folder's documents; readers, askers and
+workers are not held up. The workers': many at once work off the queue, and the first to come knows that it is alone.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from gawah.errors import StoreBusyError, StoreError
 
 FILE_NAME = "writer.lock"
+WORKERS_FILE_NAME = "workers.lock"
 
 
 @contextlib.contextmanager
@@ -31,6 +34,28 @@ def writer_lock(directory: Path) -> Iterator[None]:
             ) from None
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{os.getpid()}\n".encode("ascii"), 0)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def at_work(directory: Path, when_alone: Callable[[], object]) -> Iterator[None]:
+    """Shows that this process works off the queue. `when_alone` is called first if no other does: what is claimed then was
+    left by the dead. The kernel takes the sign down when a process dies.
+    """
+    path = directory / WORKERS_FILE_NAME
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be opened: {error.strerror}") from error
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            when_alone()
+        except BlockingIOError:
+            pass
+        fcntl.flock(descriptor, fcntl.LOCK_SH)  # waits for the moment another one calls `when_alone`
         yield
     finally:
         os.close(descriptor)

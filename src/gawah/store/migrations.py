@@ -124,10 +124,51 @@ CREATE TABLE answer_documents (
 CREATE INDEX answer_documents_by_document ON answer_documents (document_id);
 """
 
+_SERVING = """
+CREATE TABLE uploads (
+  no          INTEGER PRIMARY KEY AUTOINCREMENT,
+  document_id TEXT NOT NULL,
+  collection  TEXT NOT NULL,
+  name        TEXT NOT NULL,
+  sha256      TEXT NOT NULL,
+  size_bytes  INTEGER NOT NULL,
+  path        TEXT NOT NULL,
+  created_at  REAL NOT NULL
+);
+CREATE INDEX uploads_by_document ON uploads (document_id);
+
+CREATE TABLE api_keys (
+  id            TEXT PRIMARY KEY,
+  name          TEXT NOT NULL,
+  secret_sha256 TEXT NOT NULL,
+  scopes        TEXT NOT NULL,
+  collections   TEXT NOT NULL,
+  created_at    REAL NOT NULL,
+  expires_at    REAL,
+  revoked_at    REAL
+) WITHOUT ROWID;
+
+CREATE TABLE askers (
+  answer_id TEXT PRIMARY KEY,
+  key_id    TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE requests_done (
+  key_id         TEXT NOT NULL,
+  route          TEXT NOT NULL,
+  idempotency    TEXT NOT NULL,
+  request_sha256 TEXT NOT NULL,
+  made           TEXT NOT NULL,
+  created_at     REAL NOT NULL,
+  PRIMARY KEY (key_id, route, idempotency)
+) WITHOUT ROWID;
+CREATE INDEX requests_done_by_age ON requests_done (created_at);
+"""
+
 _QUALITY = """
 ALTER TABLE documents ADD COLUMN quality TEXT NOT NULL DEFAULT '{}';
 UPDATE documents SET quality = coalesce(
   (SELECT json_extract(extraction, '$.quality') FROM contents WHERE document_no = documents.no), '{}');
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _QUALITY)
+MIGRATIONS: tuple[str, ...] = (_FIRST, _SERVING, _QUALITY)

@@ -136,6 +136,16 @@ class SqliteSnapshot:
             raise NotFoundError(f"{len(rows)} documents are named {id_or_name}; name one by its id: {ids}")
         return records.document_record(rows[0])
 
+    def document(self, document_id: str) -> DocumentRecord:
+        """By its id alone, whatever another may be named; raises NotFoundError."""
+        row = self._connection.execute(
+            f"SELECT {records.DOCUMENT_COLUMNS} FROM documents d WHERE d.id = ?",  # noqa: S608
+            (document_id,),
+        ).fetchone()
+        if row is None:
+            raise NotFoundError(f"no document {document_id}")
+        return records.document_record(row)
+
     def load_document(self, document_no: int) -> Document:
         """The canonical text with its structure; raises NotFoundError when no version was ever ready."""
         row = self._connection.execute(
@@ -146,6 +156,50 @@ class SqliteSnapshot:
         if row is None:
             raise NotFoundError(f"document number {document_no} has no text: no version of it was ever ready")
         return records.document(row)
+
+    def page(
+        self, collections: Sequence[str], state: str, after: tuple[str, str], limit: int, words: str = ""
+    ) -> list[DocumentRecord]:
+        """Documents behind (collection, name), by collection and name; no collections, state or words mean all.
+
+        `words` must stand in the name or the title, in any case of ASCII letters.
+        """
+        rows = self._connection.execute(
+            f"SELECT {records.DOCUMENT_COLUMNS} FROM documents d "  # noqa: S608
+            "WHERE (?1 = '[]' OR d.collection IN (SELECT value FROM json_each(?1))) AND (?2 = '' OR d.state = ?2) "
+            "AND (d.collection, d.name) > (?3, ?4) "
+            "AND (?5 = '' OR instr(lower(d.name), lower(?5)) OR instr(lower(d.title), lower(?5))) "
+            "ORDER BY d.collection, d.name LIMIT ?6",
+            (json.dumps(list(collections)), state, *after, words, limit),
+        )
+        return [records.document_record(row) for row in rows]
+
+    def changed_since(self, time: float) -> list[DocumentRecord]:
+        """Documents that something happened to at or after a time, oldest change first."""
+        rows = self._connection.execute(
+            f"SELECT {records.DOCUMENT_COLUMNS} FROM documents d WHERE d.updated_at >= ? ORDER BY d.updated_at, d.no",  # noqa: S608
+            (time,),
+        )
+        return [records.document_record(row) for row in rows]
+
+    def counts(self) -> list[tuple[str, str, int, int, int]]:
+        """(collection, state, documents, chunks, bytes), by collection and state."""
+        rows = self._connection.execute(
+            "SELECT collection, state, count(*), sum(n_chunks), sum(size_bytes) FROM documents GROUP BY 1, 2 ORDER BY 1, 2"
+        )
+        return [tuple(row) for row in rows]
+
+    def text_window(self, document_no: int, start: int, n_chars: int) -> str:
+        """Code points of a canonical text from `start` on; raises NotFoundError when no version was ever ready."""
+        row = self._connection.execute(
+            "SELECT substr(text, ?, ?) FROM contents WHERE document_no = ?", (start + 1, n_chars, document_no)
+        ).fetchone()
+        if row is None:
+            raise NotFoundError(f"document number {document_no} has no text: no version of it was ever ready")
+        return str(row[0])
+
+    def n_jobs(self) -> int:
+        return int(self._one("SELECT count(*) FROM jobs")[0])
 
     def n_documents(self) -> dict[str, int]:
         """Documents by state."""

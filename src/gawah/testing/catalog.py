@@ -239,6 +239,32 @@ class CatalogContract:
         catalog.enqueue([("default", "a.txt", "file:///a.txt")])
         assert catalog.claim("tester").document.name == "a.txt"
 
+    def test_a_document_whose_time_has_come_is_queued_again_and_its_attempts_count_on(self, catalog: Any, clock: Any) -> None:
+        catalog.enqueue([("default", "a.txt", "file:///a.txt"), ("default", "b.txt", "file:///b.txt")])
+        first, second = catalog.claim("tester"), catalog.claim("tester")
+        catalog.fail(first, Failure("vanished", "gone", retryable=True), retry_after_s=30)
+        catalog.fail(second, Failure("undecodable", "no encoding fits", retryable=False))
+        assert catalog.requeue_due() == 0
+        clock.now += 31
+        assert catalog.requeue_due() == 1
+        again = catalog.claim("tester")
+        assert (again.document.name, again.document.attempts) == ("a.txt", 2)
+        assert catalog.claim("tester") is None
+        assert catalog.release("tester") == 1
+        assert catalog.claim("other").document.attempts == 2  # given back in good order is no attempt
+
+    def test_who_works_on_the_version_before_cannot_end_the_job_of_the_new_one(self, catalog: Any) -> None:
+        catalog.enqueue([("default", "a.txt", "file:///old")])
+        old = catalog.claim("one")
+        catalog.enqueue([("default", "a.txt", "file:///new")])
+        try:
+            commit(catalog, old, make_document("a.txt", "Old.\n"))
+        except LeaseLostError:
+            new = catalog.claim("two")
+            assert new.document.uri == "file:///new"
+            return
+        raise AssertionError("the job of the new version was ended by the old one's")
+
     def test_two_models_never_share_a_generation(self, catalog: Any) -> None:
         add(catalog, "a.txt", "One.\n")
         other = replace(MODEL, sha256="e" * 64)

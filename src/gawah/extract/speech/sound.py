@@ -127,7 +127,7 @@ def _resampler() -> Any:
 
 
 def _too_long(most_minutes: int) -> ExtractionError:
-    reason = f"the recording is longer than {most_minutes} minutes; raise `speech_minutes` to read it"
+    reason = f"the recording is longer than {most_minutes} minutes; cut it into parts"
     return ExtractionError("too_long", reason)
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gawah.gate import Demands, demands_of, unmet
+from gawah.text import Demands, demands_of, unmet
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-r"""A question to the exact things it names, and those of them that passages do not hold.
+r"""A question, or a claim, to the exact things it names, and those of them that passages do not hold.
 
 Identifiers (flags, file names, qualified and CamelCase names, codes with digits), versions and numbers, and names (words
 written with a capital inside a sentence). Near misses often have every other word: `GSM-E19` where only `GSM-E18` is
@@ -13,7 +13,9 @@ from dataclasses import dataclass
 
 import regex
 
-from gawah.text import STOP_WORDS, fold
+from gawah.text.quantities import plain_digits
+from gawah.text.queries import STOP_WORDS
+from gawah.text.terms import fold
 
 _UNIT = r"[\p{L}\p{N}\p{M}]"
 _COMPOUND = regex.compile(rf"(?<!{_UNIT})(?:--)?{_UNIT}++(?:(?:_+|::|://|[-.:/\\@=]){_UNIT}++)*+")
@@ -105,7 +107,7 @@ def _is_identifier(compound: str) -> bool:
 
 
 def _numbers(question: str, covered: Sequence[tuple[int, int]]) -> Iterable[str]:
-    folded = question if question.isascii() else _digits_folded(question)
+    folded = question if question.isascii() else plain_digits(question)
     for match in _NUMBER.finditer(folded):
         if _inside(match.span(), covered):
             continue
@@ -114,10 +116,6 @@ def _numbers(question: str, covered: Sequence[tuple[int, int]]) -> Iterable[str]
         if telling:
             yield number
 
-
-def _digits_folded(text: str) -> str:
-    """The same text, character for character, with decimal digits of every script as ASCII digits."""
-    return "".join(str(int(character)) if character.isdecimal() else character for character in text)
 
 
 def _names(question: str, covered: Sequence[tuple[int, int]]) -> Iterable[str]:

@@ -1,0 +1,224 @@
+"""Search, and answers: as one JSON body or sentence by sentence, recorded, looked at again, verified."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.responses import JSONResponse, Response
+
+from gawah.api import sse
+from gawah.api.access import Principal
+from gawah.api.logs import audit, log
+from gawah.api.once import REPLAYED, IdempotencyKey, at_once, made_before, once_key
+from gawah.api.pages import PAGE, Cursor, Limit, cursor_of, number_in
+from gawah.api.problems import ProblemError, problem, problem_json, problems, request_id_of
+from gawah.api.schemas import AnswerBody, AnswerPage, AnswerRequest, SearchBody, SearchRequest, VerificationBody
+from gawah.api.served import Asker, Reader, Served, ServedStore, Stop
+from gawah.envelope import hits_json, outcome_json
+from gawah.errors import NotFoundError, StoreError
+from gawah.fingerprint import sha256_json
+from gawah.store.uploads import OnceKey
+from gawah.types import AnswerRecord, Filter, Outcome
+
+router = APIRouter(prefix="/v1", tags=["answers"])
+ROUTE = "answers"
+
+
+class AskerLeftError(Exception):
+    """Nobody waits for the answer any more: it is not written to its end and not recorded."""
+
+
+def filter_of(asked: AnswerRequest, who: Principal) -> Filter | None:
+    return who.narrowed(Filter(tuple(asked.collections), tuple(asked.documents), tuple(asked.media_types)))
+
+
+@router.post("/search", response_model=None, responses={200: {"model": SearchBody}, **problems(404, 409)})
+async def search(*, asked: SearchRequest, store: ServedStore, who: Reader) -> Response:
+    """Ranked passages; nothing is gated, nothing generated, nothing recorded."""
+    only = filter_of(asked, who)
+    found = await store.ask(
+        lambda: store.app.search(asked.question, system=asked.system, cutoff=asked.cutoff, only=only)
+    )
+    return JSONResponse(hits_json(found.passages, found.system, asked.question, found.degraded, found.notes))
+
+
+_STREAM = {sse.EVENT_STREAM: {"schema": {"type": "string"}}}
+
+
+@router.post(
+    "/answers",
+    response_model=None,
+    responses={200: {"model": AnswerBody, "content": _STREAM}, **problems(404, 409, 502, 504, 507)},
+)
+async def ask(
+    *, request: Request, asked: AnswerRequest, store: ServedStore, who: Asker, idempotency_key: IdempotencyKey = None
+) -> Response:
+    """Answers with citations, or refuses (200 with the status `refused`). What comes is what `gawah ask --json` prints.
+
+    With `Accept: text/event-stream`: `sentence` events, each when its markers are resolved, then exactly one of `answer`,
+    `refusal` and `error`.
+    """
+    only = filter_of(asked, who)
+    once = once_key(who.id, ROUTE, idempotency_key, sha256_json(asked.model_dump()))
+    streamed = sse.EVENT_STREAM in request.headers.get("accept", "")
+    if made := await made_before(store, once):
+        body = _body_of(await store.read(store.app.catalog.load_answer, made["answer"]))
+        if streamed:
+            return sse.stream(_replayed(body))
+        return JSONResponse(body, headers=REPLAYED)
+    if streamed:
+        return sse.stream(_streamed(request, store, who, Question(asked.question, only, once)))
+    with at_once(store, who.id, ROUTE, idempotency_key):
+        outcome = await store.ask(lambda: answered(store, who, Question(asked.question, only, once), None))
+    noted(request, who, outcome)
+    return JSONResponse(outcome_json(outcome))
+
+
+class Question:
+    """What is asked, of which documents, and how it is known again."""
+
+    __slots__ = ("once", "only", "text")
+
+    def __init__(self, text: str, only: Filter | None, once: OnceKey | None = None) -> None:
+        self.text = text
+        self.only = only
+        self.once = once
+
+
+def answered(store: Served, who: Principal, question: Question, heard: Callable[[str], None] | None) -> Outcome:
+    """Asks, and notes who did. Runs in a thread of the pool; counts what came of it."""
+    outcome: Outcome | None = None
+    try:
+        outcome = store.app.ask(question.text, only=question.only, heard=heard)
+    finally:
+        status = "failed" if outcome is None else str(outcome_json(outcome)["status"])
+        store.metrics.count("gawah_answers_total", status=status)
+    store.metrics.count("gawah_citations_total", len(getattr(outcome, "citations", ())))
+    try:
+        store.app.uploads.note_asker(outcome.id, who.id, question.once)
+    except StoreError as error:  # as with an answer that cannot be recorded: it is given all the same
+        log("warning", answer_id=outcome.id, error=f"who asked is not noted: {error}")
+    return outcome
+
+
+def noted(request: Request, who: Principal, outcome: Outcome) -> None:
+    audit("ask", key=who.id, request_id=request_id_of(request), answer_id=outcome.id)
+    for line in outcome.provenance.degraded:
+        log("warning", request_id=request_id_of(request), degraded=line)
+
+
+async def _replayed(body: dict[str, Any]) -> AsyncIterator[bytes]:
+    yield _terminal(body)
+
+
+async def _streamed(request: Request, store: Served, who: Principal, question: Question) -> AsyncIterator[bytes]:
+    """Sentences, then one terminal event."""
+    try:
+        with at_once(store, who.id, ROUTE, question.once.idempotency if question.once else None):
+            at = 0
+            async for sentence in sentences(store, who, question):
+                if isinstance(sentence, str):
+                    yield sse.event("sentence", {"from": at, "to": at + len(sentence), "text": sentence})
+                    at += len(sentence)
+                else:
+                    noted(request, who, sentence)
+                    yield _terminal(outcome_json(sentence))
+    except ProblemError as error:
+        yield sse.event("error", problem_json(error, request_id_of(request)))
+
+
+async def sentences(store: Served, who: Principal, question: Question) -> AsyncIterator[str | Outcome]:
+    """An answer's sentences as they are written, then the outcome. ProblemError for whatever keeps it from coming.
+
+    When the reader leaves, the thread that writes is told, and ends at its next word.
+    """
+    loop = asyncio.get_running_loop()
+    queue: asyncio.Queue[str | None] = asyncio.Queue()
+    stop = Stop()
+
+    def heard(sentence: str) -> None:
+        if stop.is_set():
+            raise AskerLeftError
+        loop.call_soon_threadsafe(queue.put_nowait, sentence)
+
+    future = store.ask(lambda: answered(store, who, question, heard))
+    future.add_done_callback(lambda _: queue.put_nowait(None))
+    try:
+        while (sentence := await queue.get()) is not None:
+            yield sentence
+        error = future.exception()
+        if error is not None:
+            found = problem(error)
+            if found.code == "internal":
+                log("error", error=f"{type(error).__name__}: {error}")
+            raise found
+        yield future.result()
+    finally:
+        stop.set()
+        future.cancel()
+
+
+def _terminal(body: dict[str, Any]) -> bytes:
+    return sse.event("answer" if body["status"] == "answered" else "refusal", body)
+
+
+@router.get("/answers", response_model=None, responses={200: {"model": AnswerPage}, **problems()})
+async def list_answers(*, store: ServedStore, who: Asker, limit: Limit = PAGE, cursor: Cursor = "") -> Response:
+    """Recorded outcomes, newest first: one's own; with the scope admin all of them. Emptied ones have no question."""
+    whose = None if who.may("admin") else who.id
+    found = await store.read(store.app.uploads.newest_answers, number_in(cursor), limit + 1, whose)
+    next_cursor = cursor_of(found[limit - 1]["seq"]) if len(found) > limit else None
+    answers = [
+        {"answer_id": one["id"], "created_at": one["created_at"], "status": one["status"], "question": one["question"]}
+        for one in found[:limit]
+    ]
+    return JSONResponse({"answers": answers, "next_cursor": next_cursor})
+
+
+@router.get("/answers/{answer_id}", response_model=None, responses={200: {"model": AnswerBody}, **problems(404)})
+async def get_answer(*, store: ServedStore, who: Asker, answer_id: str) -> Response:
+    """A recorded outcome, as it was given."""
+    return JSONResponse(_body_of(await store.read(_own_answer, store, who, answer_id)))
+
+
+@router.get(
+    "/answers/{answer_id}/verification",
+    response_model=None,
+    responses={200: {"model": VerificationBody}, **problems(404)},
+)
+async def verify_answer(*, store: ServedStore, who: Asker, answer_id: str) -> Response:
+    """Every quote of it against its source as it is now: ok, moved, changed or missing."""
+
+    def verified() -> dict[str, Any]:
+        record = _own_answer(store, who, answer_id)
+        checks = [
+            {
+                "marker": check.marker,
+                "document": check.document,
+                "status": check.status,
+                "detail": check.detail,
+                "now": list(check.now) if check.now else None,
+            }
+            for check in store.app.verify([answer_id])
+        ]
+        holds = all(check["status"] == "ok" for check in checks)
+        return {"answer_id": answer_id, "holds": holds, "emptied": record.body is None, "checks": checks}
+
+    return JSONResponse(await store.ask(verified))
+
+
+def _own_answer(store: Served, who: Principal, answer_id: str) -> AnswerRecord:
+    """NotFoundError for what is not there, or what somebody else asked."""
+    record = store.app.catalog.load_answer(answer_id)
+    if not who.may("admin") and store.app.uploads.asker(answer_id) != who.id:
+        raise NotFoundError(f"no answer {answer_id} in the log")
+    return record
+
+
+def _body_of(record: AnswerRecord) -> dict[str, Any]:
+    if record.body is None:
+        raise NotFoundError(f"the words of answer {record.id} went with a purge of a document whose words it carried")
+    return dict(record.body)
