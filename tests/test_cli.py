@@ -345,3 +345,41 @@ def test_a_set_without_must_refuse_questions_cannot_calibrate(gawah, folder, tmp
     row = {"id": "q", "query": "How much?", "needle": "Who pays late pays 2 EUR more.", "document": "fees.md"}
     (tmp_path / "set" / "queries.jsonl").write_text(json.dumps(row), encoding="utf-8")
     assert "unanswerable" in one_line(gawah("calibrate", tmp_path / "set", code=2))
+
+
+def test_a_page_is_drawn_and_its_quality_reported(gawah, folder, tmp_path):
+    from gawah.testing.pdf import Page, pdf
+
+    page = Page().text(60, 700, "The fee is 40 EUR.")
+    root = folder({"fees.pdf": pdf([page, page]), "fees.md": "# Fees\n"})
+    report = gawah("inspect", root / "fees.pdf").stdout
+    assert "\npages       2: 2 read\n" in report
+    assert "\nlayout      1 column at most, 0 tables\n" in report
+    assert json.loads(gawah("inspect", root / "fees.pdf", "--json").stdout)["quality"]["pages"] == 2
+    drawn = gawah("inspect", root / "fees.pdf", "--page", "2", "--png", "out.png").stdout
+    assert drawn == "out.png: page 2, 1 frame of what was read, 0 of what was taken out\n"
+    assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
+    assert one_line(gawah("inspect", root / "fees.pdf", "--page", "3", "--png", "x.png", code=1)) == (
+        "gawah: there is no page 3: the file has 2 pages"
+    )
+    assert "has no pages to draw" in one_line(gawah("inspect", root / "fees.md", "--page", "1", "--png", "x.png", code=2))
+    assert "--page and --png go together" in gawah("inspect", root / "fees.pdf", "--page", "1", code=2).stderr
+    assert not (tmp_path / "x.png").exists()
+
+
+def test_pages_that_nobody_could_read_are_said_at_every_turn(gawah, folder, tmp_path):
+    from gawah.testing.pdf import Page, pdf
+
+    levels = bytes(range(256)) * 40
+    pages = [Page().text(60, 700, "The fee for a boat is 40 EUR."), Page().picture((0, 0, 612, 792), 128, 80, levels)]
+    root, blind = folder({"fees.pdf": pdf(pages)}), {"PATH": str(tmp_path / "none")}
+    done = gawah("ingest", root, env=blind)
+    assert done.stderr == (
+        "1 page of 1 document could not be read: reading pictures of text needs tesseract: apt-get install tesseract-ocr\n"
+    )
+    assert "fees.pdf  (1 of 2 pages unread)" in gawah("ls").stdout
+    assert json.loads(gawah("ls", "--json").stdout)["documents"][0]["quality"]["pages_unread"] == 1
+    status = json.loads(gawah("status", "--json").stdout)
+    assert (status["pages"], status["pages_unread"], status["pages_ocr"]) == (2, 1, 0)
+    shown = json.loads(gawah("show", "fees.pdf", "--json").stdout)
+    assert "apt-get install tesseract-ocr" in shown["warnings"][0]

@@ -14,8 +14,11 @@ from gawah.chunk import Audit, Chunking
 from gawah.cite import Hear
 from gawah.config import Settings
 from gawah.errors import ConfigurationError, NotFoundError, StoreError
+from gawah.extract.detect import detect
 from gawah.extract.registry import extractor_for
 from gawah.extract.sandbox import Limits, Options, Sandbox
+from gawah.extract.senses import Senses
+from gawah.extract.showing import shown_page, with_boxes
 from gawah.gate import (
     CalibratedGate,
     CalibrationStamp,
@@ -40,7 +43,7 @@ from gawah.store.lock import at_work, writer_lock
 from gawah.store.originals import Originals
 from gawah.store.uploads import Uploads
 from gawah.text import analyze, identifier_terms
-from gawah.types import Chunk, Document, DocumentRecord, Filter, Outcome
+from gawah.types import Chunk, Document, DocumentRecord, Filter, Outcome, SourceFile
 from gawah.upkeep import Check, Removed, examine, finish_purge, purge, remove, repair, tidy
 from gawah.verify import CitationCheck, SourceReader, verify_answer
 
@@ -99,6 +102,10 @@ class Application:
         return self._resources.enter_context(Sandbox(limits_of(self.settings), options_of(self.settings)))
 
     @cached_property
+    def senses(self) -> Senses:
+        return Senses(options_of(self.settings))
+
+    @cached_property
     def retriever(self) -> Retriever:
         return Retriever(
             index=self.index,
@@ -133,6 +140,7 @@ class Application:
             embedder=self.embedder,
             extract=self.sandbox.extract,
             extractor_for=extractor_for,
+            senses_for=self.senses,
             chunking=self.chunking,
             max_file_bytes=self.settings.max_file_mb * _MEGABYTE,
         )
@@ -299,12 +307,30 @@ def build_generator(settings: Settings, embedder: Embedder) -> Generator:
 
 def extract_file(settings: Settings, file: Path) -> Document:
     """A file's document, read as ingest reads it, without a store; raises NotFoundError, ExtractionError."""
+    source, data = _read_file(settings, file)
+    with Sandbox(limits_of(settings), options_of(settings)) as sandbox:
+        return sandbox.extract(source, data)
+
+
+def draw_page(settings: Settings, file: Path, number: int, png: Path) -> tuple[int, int]:
+    """Writes a page of a PDF or an image as a PNG, with frames around what was read and what was taken out; their counts.
+
+    Raises UsageError for a type without pages, NotFoundError for a page or file that is not there, ExtractionError.
+    """
+    source, data = _read_file(settings, file)
+    with Sandbox(limits_of(settings), options_of(settings)) as sandbox:
+        shown = shown_page(data, detect(source.media_type, data).media_type, number, sandbox.limits)
+        document = sandbox.extract(source, data)
+    picture, n_places, n_removed = with_boxes(shown, document, number)
+    picture.save(png, "PNG")
+    return n_places, n_removed
+
+
+def _read_file(settings: Settings, file: Path) -> tuple[SourceFile, bytes]:
     found = found_file(file.absolute().as_uri())
     if found is None:
         raise NotFoundError(f"no such file: {str(file)!r}; check the path")
-    source, data = read_source(found, settings.collection, file.name, settings.max_file_mb * _MEGABYTE)
-    with Sandbox(limits_of(settings), options_of(settings)) as sandbox:
-        return sandbox.extract(source, data)
+    return read_source(found, settings.collection, file.name, settings.max_file_mb * _MEGABYTE)
 
 
 def chunk_file(

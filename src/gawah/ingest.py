@@ -51,12 +51,13 @@ EXTRACT_AHEAD = 2  # documents prepared while another is embedded
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """What ingest works with."""
+    """What ingest works with. `senses_for` a media type and a document's quality: see extract.senses."""
 
     catalog: Catalog
     embedder: Embedder
     extract: Callable[[SourceFile, bytes], Document]
     extractor_for: Callable[[str], str]
+    senses_for: Callable[[str, Mapping[str, int]], str | None]
     chunking: Chunking
     max_file_bytes: int
 
@@ -168,17 +169,21 @@ def stale_parts(intake: Intake, record: DocumentRecord) -> tuple[str, ...]:
     """Names of the parts of a document's stamp that differ from what this code would write today."""
     if record.stamp is None:
         return ()
-    current = stamp_for(intake, record.media_type, fallback=record.stamp.extractor)
+    current = stamp_for(intake, record.media_type, record.quality, record.stamp.extractor)
     names = ("model", "pipeline", "chunker", "extractor")
     return tuple(name for name in names if getattr(current, name) != getattr(record.stamp, name))
 
 
-def stamp_for(intake: Intake, media_type: str, *, fallback: str = "") -> Stamp:
+def stamp_for(intake: Intake, media_type: str, quality: Mapping[str, int], extractor: str) -> Stamp:
+    """`extractor` names the one that read the document, "name/version", with what else it was read with behind a blank."""
+    name, _, senses = extractor.partition(" ")
+    found = intake.senses_for(media_type, quality)
+    current = f"{intake.extractor_for(media_type) or name} {senses if found is None else found}"
     return Stamp(
         model=intake.embedder.stamp,
         pipeline=PIPELINE,
         chunker=intake.chunking.name,
-        extractor=intake.extractor_for(media_type) or fallback,
+        extractor=current.rstrip(),
     )
 
 
@@ -305,7 +310,7 @@ def _finish(intake: Intake, job: Job, prepared: _Prepared | Failure) -> None:
         try:
             _embed(intake, job, prepared.chunks)
             document = prepared.document
-            stamp = stamp_for(intake, document.source.media_type, fallback=document.extractor)
+            stamp = stamp_for(intake, document.source.media_type, document.quality, document.extractor)
             catalog.commit_document(job, document, prepared.chunks, stamp, _count(intake, document, prepared.chunks))
             return
         except GawahError:

@@ -236,7 +236,8 @@ class Document:
 
     `places` are sorted by start; an empty `places` means that the canonical text is the file's own text.
     `extractor` is "name/version". `language` is a BCP 47 tag, "und-Deva" and the like when only the script is known.
-    `quality` counts what a reader of the document should know: pages read and unread, tables, columns.
+    `quality` counts what a reader of the document should know: `pages`, of these `pages_read`, `pages_ocr` (looked at by
+    a machine's eye), `pages_unread` and `pages_low_confidence`; `tables`, `columns`.
     """
 
     id: str
@@ -576,7 +577,8 @@ class DocumentCounters:
 class DocumentRecord:
     """A document as the catalog knows it. `stamp` and `counters` describe the version that is searchable, if any is.
 
-    `file_sha256` is the file as last seen, `indexed_sha256` the file that the searchable version was made from.
+    `file_sha256` is the file as last seen, `indexed_sha256` the file that the searchable version was made from; `quality` is
+    that version's (see Document).
     """
 
     no: int
@@ -598,6 +600,7 @@ class DocumentRecord:
     stamp: Stamp | None
     counters: DocumentCounters
     updated_at: float
+    quality: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

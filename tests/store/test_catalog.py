@@ -17,6 +17,7 @@ from gawah.errors import (
 from gawah.store.answers import broken_links, fault_at_end
 from gawah.store.catalog import SqliteCatalog
 from gawah.store.lock import writer_lock
+from gawah.store.migrations import MIGRATIONS
 from gawah.testing.catalog import CatalogContract, add
 
 
@@ -268,3 +269,18 @@ def test_a_worker_does_not_take_its_own_late_job(catalog, clock):
     clock.now += 10_000
     assert catalog.claim("one") is None
     assert catalog.claim("two") is not None
+
+
+def test_an_older_store_tells_what_its_documents_quality_was(catalog, tmp_path):
+    """As a store was before documents had the column: the counts stood in the extraction only."""
+    document = add(catalog, "a.pdf", "Nobody may cross.\n")
+    catalog.close()
+    older = sqlite3.connect(tmp_path / "store" / "catalog.sqlite")
+    older.execute("ALTER TABLE documents DROP COLUMN quality")
+    older.execute("UPDATE contents SET extraction = json_set(extraction, '$.quality', json('{\"pages\": 7}'))")
+    older.execute(f"PRAGMA user_version = {len(MIGRATIONS) - 1}")
+    older.commit()
+    older.close()
+    with SqliteCatalog(tmp_path / "store").snapshot() as snapshot:
+        (record,) = snapshot.documents()
+    assert (record.id, record.quality) == (document.id, {"pages": 7})

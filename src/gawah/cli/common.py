@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -98,6 +98,22 @@ def open_application(
 
 def counted(n: int, what: str) -> str:
     return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
+def pages_line(quality: Mapping[str, int]) -> str:
+    """What became of a document's pages: "9: 8 read, 2 looked at by OCR, 1 unread"; empty for one without pages."""
+    if "pages" not in quality:
+        return ""
+    parts = [f"{quality['pages']:,}: {quality.get('pages_read', 0):,} read"]
+    for name, words in (
+        ("pages_ocr", "looked at by OCR"),
+        ("pages_unread", "unread"),
+        ("pages_low_confidence", "hardly legible"),
+        ("pages_invisible_text", "with invisible text"),
+    ):
+        if quality.get(name):
+            parts.append(f"{quality[name]:,} {words}")
+    return ", ".join(parts)
 
 
 def print_columns(rows: Sequence[Sequence[str]]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,14 +22,15 @@ from gawah.cli.common import (
     open_application,
     print_columns,
 )
+from gawah.cli.ingested import print_plan, print_summary
 from gawah.cli.terminal import print_json, say, visible_line
 
 if TYPE_CHECKING:
-    from gawah.app import Application
     from gawah.ingest import Plan
     from gawah.types import DocumentRecord
 
 PARTIAL = 4
+_PAGE_COUNTS = ("pages", "pages_ocr", "pages_unread", "pages_low_confidence")
 
 
 @click.command()
@@ -66,10 +67,10 @@ def ingest(
         if not (plan.work or plan.unchanged or plan.failing or plan.refused or plan.vanished):
             raise NotFoundError(f"nothing to ingest: {str(folder)!r} holds no files{_hidden(plan)}")
         if dry_run:
-            _print_plan(plan, as_json=as_json)
+            print_plan(plan, as_json=as_json)
             return 0
         ended = list(_shown(app.ingest(plan), len(plan.work), as_json=as_json))
-        _print_summary(app, plan, ended, as_json=as_json)
+        print_summary(app, plan, ended, as_json=as_json)
         return _exit_code(plan, ended)
 
 
@@ -109,74 +110,6 @@ def _hidden(plan: Plan) -> str:
     return f" but {plan.n_hidden} hidden" if plan.n_hidden else ""
 
 
-def _print_plan(plan: Plan, *, as_json: bool) -> None:
-    if as_json:
-        print_json(
-            {
-                "work": [{"document": item.name, "why": item.why} for item in plan.work],
-                "unchanged": [record.name for record in plan.unchanged],
-                "failing": [record.name for record in plan.failing],
-                "vanished": [record.name for record in plan.vanished],
-                "refused": [{"document": r.name, "code": r.code, "reason": r.reason} for r in plan.refused],
-                "hidden": plan.n_hidden,
-            }
-        )
-        return
-    print_columns([(item.why, item.name) for item in plan.work])
-    for item in plan.refused:
-        say(f"refused  {item.name}: {item.reason}")
-    for record in plan.vanished:
-        say(f"vanished  {record.name}")
-    say(f"{len(plan.work)} to do, {len(plan.unchanged)} unchanged, {len(plan.failing)} failing as before")
-
-
-def _print_summary(app: Application, plan: Plan, ended: list[DocumentRecord], *, as_json: bool) -> None:
-    failed = [record for record in (*ended, *plan.failing) if record.failure]
-    ready = [record for record in ended if not record.failure]
-    if as_json:
-        from gawah.envelope import document_json
-
-        print_json(
-            {
-                "ready": [document_json(record, ()) for record in ready],
-                "failed": [document_json(record, ()) for record in failed],
-                "unchanged": [record.name for record in plan.unchanged],
-                "unchanged_failures": [record.name for record in plan.failing],
-                "vanished": [record.name for record in plan.vanished],
-                "refused": [{"document": r.name, "code": r.code, "reason": r.reason} for r in plan.refused],
-                "hidden": plan.n_hidden,
-                "chunks": sum(record.counters.n_chunks for record in ready),
-                "store": str(app.settings.store),
-            }
-        )
-        return
-    _print_failed(ended, plan.failing)
-    for item in plan.refused:
-        say(f"refused  {item.name}: {item.code}: {item.reason}", err=True)
-    for record in plan.vanished:
-        say(f"vanished  {record.name}: its file is gone; `gawah rm --vanished` removes it", err=True)
-    n_chunks = sum(record.counters.n_chunks for record in ready)
-    parts = [f"{counted(len(ready), 'document')} ready ({counted(n_chunks, 'chunk')})", f"{len(plan.unchanged)} unchanged"]
-    before = f" ({counted(len(plan.failing), 'unchanged failure')})" if plan.failing else ""
-    parts += [f"{len(failed)} failed{before}"] if failed else []
-    parts += [f"{len(plan.refused)} refused"] if plan.refused else []
-    parts += [f"{plan.n_hidden} hidden skipped"] if plan.n_hidden else []
-    parts += [f"{plan.n_excluded} excluded"] if plan.n_excluded else []
-    say(", ".join(parts))
-
-
-def _print_failed(ended: Sequence[DocumentRecord], failing: Sequence[DocumentRecord]) -> None:
-    """What failed now; and what failed before and was not tried again, since neither file nor program has changed."""
-    for record in ended:
-        if record.failure:
-            again = " (will be tried again)" if record.failure.retryable else ""
-            say(f"failed  {record.name}: {record.failure.code}: {record.failure.reason}{again}", err=True)
-    for record in failing:
-        assert record.failure is not None
-        reason = f"{record.failure.code}: {record.failure.reason}"
-        say(f"unchanged failure  {record.name}: {reason} (not tried again; `gawah rm` or --exclude leaves it out)", err=True)
-
-
 @click.command()
 @filter_options
 @common_options
@@ -209,6 +142,8 @@ def ls(
 
 def _remark(record: DocumentRecord, stale: dict[int, tuple[str, ...]]) -> str:
     remarks = [] if _is_there(record) else ["its file is gone"]
+    if record.quality.get("pages_unread"):
+        remarks.append(f"{record.quality['pages_unread']} of {record.quality['pages']} pages unread")
     if record.failure:
         remarks.append(f"{record.failure.code}: {record.failure.reason}")
         if record.counters.n_chunks:
@@ -240,6 +175,7 @@ def status(context: click.Context, store: Path | None, assignments: tuple[str, .
                 "counted_chunks": sum(record.counters.n_chunks for record in records),
                 "tokens": sum(record.counters.n_tokens for record in records),
                 "truncated": sum(record.counters.n_truncated for record in records),
+                **{name: sum(record.quality.get(name, 0) for record in records) for name in _PAGE_COUNTS},
                 "stale": [record.name for record in stale],
                 "failed": [record.name for record in records if record.failure],
                 "generation": snapshot.generation,
@@ -255,7 +191,7 @@ def status(context: click.Context, store: Path | None, assignments: tuple[str, .
     for key, value in facts.items():
         shown = ", ".join(f"{n} {state}" for state, n in value.items()) if isinstance(value, dict) else value
         shown = ", ".join(shown) if isinstance(shown, list) else shown
-        say(f"{key:15} {shown if shown not in ('', None) else '-'}")
+        say(f"{key:20} {shown if shown not in ('', None) else '-'}")
 
 
 @click.command()

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gawah.cli.common import NAME, PATH, common_options, indented, load, open_application, print_columns
+from gawah.cli.common import (
+    NAME,
+    PATH,
+    common_options,
+    counted,
+    indented,
+    load,
+    open_application,
+    pages_line,
+    print_columns,
+)
 from gawah.cli.terminal import print_json, say, say_text
 
 if TYPE_CHECKING:
@@ -17,20 +27,34 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("file", type=PATH)
 @click.option("--removed", "shows_removed", is_flag=True, help="What was taken out of the text, and why.")
+@click.option("--page", type=click.IntRange(min=1), help="Draw this page of a PDF or an image; needs --png.")
+@click.option("--png", type=PATH, help="Where to write the drawing: what was read in blue frames, what was taken out in red.")
 @common_options
 @click.pass_context
 def inspect(
     context: click.Context,
     file: Path,
     shows_removed: bool,
+    page: int | None,
+    png: Path | None,
     store: Path | None,
     assignments: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Print the canonical text of a file with its places in the original, as ingest reads it; no store is needed."""
-    from gawah.app import extract_file
+    from gawah.app import draw_page, extract_file
 
-    document = extract_file(load(context, store, assignments).settings, file)
+    settings = load(context, store, assignments).settings
+    if (page is None) != (png is None):
+        raise click.UsageError("--page and --png go together: which page, and where to draw it")
+    if page is not None and png is not None:
+        n_places, n_removed = draw_page(settings, file, page, png)
+        if as_json:
+            print_json({"png": str(png), "page": page, "read": n_places, "removed": n_removed})
+        else:
+            say(f"{png}: page {page}, {counted(n_places, 'frame')} of what was read, {n_removed} of what was taken out")
+        return
+    document = extract_file(settings, file)
     if as_json:
         print_json(_document_json(document))
         return
@@ -55,6 +79,11 @@ def _report(document: Document) -> list[tuple[str, str]]:
         ("characters", f"{books.read:,} read, {books.kept:,} in the text; {_entries(books)}"),
         ("blocks", f"{len(document.blocks):,}, places: {len(document.places):,}, removals: {len(document.removed):,}"),
     ]
+    if pages := pages_line(document.quality):
+        rows.append(("pages", pages))
+    if "tables" in document.quality:
+        columns = document.quality.get("columns", 1)
+        rows.append(("layout", f"{counted(columns, 'column')} at most, {counted(document.quality['tables'], 'table')}"))
     return rows + [("warning", line) for line in document.warnings]
 
 
@@ -99,6 +128,7 @@ def _document_json(document: Document) -> dict[str, object]:
             for p in document.places
         ],
         "warnings": list(document.warnings),
+        "quality": dict(document.quality),
         "removed": to_json(document.removed),
         "conservation": to_json(document.conservation),
     }

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gawah.extract.confine import Limits
+from gawah.extract.detect import EML, MBOX
 from gawah.extract.ocr.extractor import FORMATS
+from gawah.extract.ole import MSG
 from gawah.extract.options import Options
 from gawah.extract.speech.model import find_model, model_bytes
 
 _MEBIBYTE = 1 << 20
+_WITH_PAGES = ("application/pdf", EML, MBOX, MSG)  # what may be attached to a message is read like a file
 # Address space, not memory: the libraries of sound and speech map 0.9 GB before the model; the model is held in several
 # forms while it is loaded.
 _SPEECH_LIBRARIES_BYTES = 1 << 30
@@ -19,25 +22,19 @@ _LEAST_BYTES_A_SECOND = 500  # of sound; the thriftiest encoders of speech write
 _MODEL_BYTES_A_FACTOR = 75 * _MEBIBYTE
 _WALL_A_CPU_SECOND = 2.0
 _PIXELS_BYTES = 1 << 30  # a picture of 80 million pixels in colour, in grey and as numbers
-_PICTURE_WALL = 3.0
-_PAGES_WALL = 15.0  # half an hour, by default, for a TIFF of many pages
+_PAGE_PICTURE_BYTES = 400 << 20  # a page of 36 million pixels in grey and as numbers, and the libraries of pictures
 
 
 def limits_for(media_type: str, size_bytes: int, limits: Limits, options: Options) -> Limits:
     """The limits of one file of a type; never lower than the given ones."""
     if media_type.startswith(("audio/", "video/")):
         return _speech_limits(size_bytes, limits, options)
+    # The time of pages that are read by eye is granted page by page (confine.Limits).
     if media_type in FORMATS:
-        return _image_limits(media_type, limits)
+        return replace(limits, memory_bytes=limits.memory_bytes + _PIXELS_BYTES)
+    if media_type in _WITH_PAGES:
+        return replace(limits, memory_bytes=limits.memory_bytes + _PAGE_PICTURE_BYTES)
     return limits
-
-
-def _image_limits(media_type: str, limits: Limits) -> Limits:
-    """Each of tesseract's processes has a processor time of its own; the wall time is for all of a file's pages."""
-    factor = _PAGES_WALL if media_type == "image/tiff" else _PICTURE_WALL
-    return replace(
-        limits, memory_bytes=limits.memory_bytes + _PIXELS_BYTES, cpu_s=2 * limits.cpu_s, wall_s=factor * limits.wall_s
-    )
 
 
 def _speech_limits(size_bytes: int, limits: Limits, options: Options) -> Limits:

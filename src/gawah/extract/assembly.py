@@ -52,6 +52,7 @@ class Assembly:
         self.removed: list[Removal] = []
         self.dropped: Counter[str] = Counter()
         self.added: Counter[str] = Counter()
+        self.quality: Counter[str] = Counter()
         self._pieces: list[str] = []
 
     def take(self, raw: str) -> str:
@@ -174,6 +175,7 @@ class Assembly:
         self.dropped.update(part.conservation.dropped)
         self.added.update(part.conservation.added)
         self.removed.extend(part.removed)
+        self.quality.update({name: n for name, n in part.quality.items() if name != "columns"})
         self.warnings.extend(f"{name}: {line}" if name else line for line in part.warnings)
 
     def document(
@@ -196,6 +198,7 @@ class Assembly:
             conservation=Conservation(self.n_read, len(text), dropped, added),
             warnings=(*warnings, *self.warnings),
             removed=tuple(self.removed),
+            quality=dict(self.quality),
         )
 
     def _separate(self, joint: str) -> None:

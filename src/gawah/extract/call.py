@@ -11,7 +11,7 @@ import time
 
 from gawah.errors import ExtractionError
 from gawah.extract.confine import Limits
-from gawah.extract.frames import EXITED, STATUS
+from gawah.extract.frames import EXITED, PAGE_MARK, STATUS
 
 _GRACE_S = 10.0  # for the server to kill a child and say so
 _READ_BYTES = 1 << 20
@@ -25,7 +25,8 @@ class ServerDiedError(Exception):
 class Call:
     """What has come back so far, and why the child was stopped, if it was.
 
-    `is_unheard` is set when the server did not even end the child when asked to.
+    `is_unheard` is set when the server did not even end the child when asked to; `n_pages` are those that the child said
+    it reads by eye, as far as they were granted.
     """
 
     def __init__(self, reply: socket.socket, status: socket.socket, limits: Limits) -> None:
@@ -36,6 +37,7 @@ class Call:
         self.verdict = b""
         self.stopped_for = ""
         self.is_unheard = False
+        self.n_pages = 0
 
     def wait(self, deadline: float) -> None:
         """Reads until the server has told how the child ended; over a limit, has the child killed and waits for that.
@@ -55,7 +57,10 @@ class Call:
                 elif not self._read_status():
                     while self._read_reply():
                         pass
+                    self._grant_pages()
                     return
+            if not self.stopped_for:
+                deadline += self._grant_pages() * self.limits.page_wall_s
             if not self.stopped_for and len(self.payload) > self.limits.output_bytes:
                 deadline = self._stop("output_limit")
             elif time.monotonic() >= deadline:
@@ -68,7 +73,8 @@ class Call:
         """The reply; raises ExtractionError when there is none, ServerDiedError when nobody knows why."""
         limits = self.limits
         if self.stopped_for == "timeout_wall":
-            reason = f"reading it took more than {limits.wall_s:g} s; raise `extract_wall_s` to give it longer"
+            wall_s = limits.wall_s + self.n_pages * limits.page_wall_s
+            reason = f"reading it took more than {wall_s:g} s; raise `extract_wall_s` to give it longer"
             raise ExtractionError("timeout_wall", reason)
         if self.stopped_for == "output_limit" or len(self.payload) > limits.output_bytes:
             reason = f"its text and structure are larger than {limits.output_bytes / 1e6:,.0f} MB"
@@ -79,8 +85,18 @@ class Call:
         if kind != EXITED:
             reason = f"no process could be started for it: {os.strerror(number)}; it is tried again"
             raise ExtractionError("extractor_crashed", reason, retryable=True)
-        _require_clean_exit(os.waitstatus_to_exitcode(number), limits)
+        _require_clean_exit(os.waitstatus_to_exitcode(number), limits.cpu_s + self.n_pages * limits.page_cpu_s)
         return self.payload
+
+    def _grant_pages(self) -> int:
+        """Takes the marks of pages off the reply's beginning; how many of them may have more time."""
+        if not self.payload.startswith(PAGE_MARK):
+            return 0
+        n_marks = len(self.payload) - len(self.payload.lstrip(PAGE_MARK))
+        del self.payload[:n_marks]
+        n_granted = min(n_marks, self.limits.most_pages - self.n_pages)
+        self.n_pages += n_granted
+        return n_granted
 
     def _stop(self, code: str) -> float:
         """Asks for the kill; returns the deadline for it."""
@@ -110,12 +126,12 @@ def _receive(connection: socket.socket) -> bytes:
         return b""
 
 
-def _require_clean_exit(code: int, limits: Limits) -> None:
+def _require_clean_exit(code: int, cpu_s: int) -> None:
     """`code` as subprocess gives it: negative for a signal."""
     if code == 0:
         return
     if code == -signal.SIGXCPU:
-        reason = f"reading it took more than {limits.cpu_s} s of processor time; raise `extract_wall_s` to give it more"
+        reason = f"reading it took more than {cpu_s} s of processor time; raise `extract_wall_s` to give it more"
         raise ExtractionError("timeout_cpu", reason)
     if code == -signal.SIGKILL:
         reason = "its process was killed from outside, as a system short of memory does; it is tried again"

@@ -21,12 +21,19 @@ _OPEN_FILES = 64  # extractors read one file; libraries that load parts late nee
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one extraction may use. Memory is address space on top of what the fresh process has."""
+    """What one extraction may use. Memory is address space on top of what the fresh process has.
+
+    A page that is read by eye takes seconds, and only whoever has opened the file knows how many there are: each adds to
+    both times when its turn comes, up to a number of pages. So a file that hangs is still stopped soon.
+    """
 
     memory_bytes: int = 1 << 30
     cpu_s: int = 60
     wall_s: float = 120.0
     output_bytes: int = 256 << 20
+    page_cpu_s: int = 5
+    page_wall_s: float = 30.0
+    most_pages: int = 2000
 
 
 def confine(limits: Limits) -> None:
@@ -35,9 +42,17 @@ def confine(limits: Limits) -> None:
     _limit(resource.RLIMIT_NOFILE, _OPEN_FILES, _OPEN_FILES)
     _limit(resource.RLIMIT_FSIZE, limits.output_bytes, limits.output_bytes)
     # At the soft limit comes SIGXCPU, which ends the process and tells why; at the hard one SIGKILL.
-    _limit(resource.RLIMIT_CPU, limits.cpu_s, limits.cpu_s + 1)
+    _limit(resource.RLIMIT_CPU, limits.cpu_s, limits.cpu_s + 1 + limits.page_cpu_s * limits.most_pages)
     space = _address_space_bytes() + limits.memory_bytes
     _limit(resource.RLIMIT_AS, space, space)
+
+
+def allow_page(limits: Limits) -> None:
+    """Raises the processor time of this process by that of one page that is read by eye, up to its hard limit."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    if soft != resource.RLIM_INFINITY:
+        more = soft + limits.page_cpu_s
+        resource.setrlimit(resource.RLIMIT_CPU, (more if hard == resource.RLIM_INFINITY else min(more, hard), hard))
 
 
 def die_with_parent(parent_pid: int) -> None:

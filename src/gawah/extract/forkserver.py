@@ -5,7 +5,7 @@ the program that asks is in it. It speaks over the Unix socket that is its stand
 
 - it sends one line of JSON when it is ready;
 - for each request it gets one byte and two sockets: data and status. It forks; the child reads the request from the
-  data socket and writes the reply there (reply.py); the server sends the child's wait status to the status socket;
+  data socket and writes the reply there (reply.py), after a mark for every page it reads by eye; the server sends the child's wait status to the status socket;
 - a byte on the status socket, or its end, kills the child and all it started;
 - the end of the control socket ends the server and every child.
 """
@@ -28,8 +28,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn
 
 from gawah.errors import ExtractionError
-from gawah.extract.confine import confine, die_with_parent, gain_no_privileges, isolate_network
-from gawah.extract.frames import EXITED, NOT_FORKED, receive_request, send_status
+from gawah.extract.confine import allow_page, confine, die_with_parent, gain_no_privileges, isolate_network
+from gawah.extract.frames import EXITED, NOT_FORKED, PAGE_MARK, receive_request, send_status
 from gawah.extract.registry import extract, preload
 from gawah.extract.reply import document_parts, error_part
 
@@ -190,7 +190,12 @@ def _run_child(data: int, server_pid: int, extra: Extra) -> NoReturn:
             confine(limits)
             with os.fdopen(descriptor, "rb", buffering=0) as stream:
                 content = stream.readall()
-            document = extract(source, content, extra, options)
+
+            def before_page() -> None:
+                allow_page(limits)
+                connection.sendall(PAGE_MARK)
+
+            document = extract(source, content, extra, options, before_page)
             del content
             parts = list(document_parts(document))  # all of it before the first byte goes out, or an error instead
             for part in parts:

@@ -21,6 +21,7 @@ from gawah.types import SourceFile
 STATUS = struct.Struct("!Bi")  # what the number is, and the number
 EXITED = 0  # a wait status, as os.waitpid gives it
 NOT_FORKED = 1  # an errno
+PAGE_MARK = b"+"  # before the reply, for each page that is read by eye when its turn comes; no reply begins so
 _LENGTH = struct.Struct("!I")
 
 

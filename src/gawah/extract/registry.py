@@ -5,8 +5,9 @@ The sandbox runs the same call in a process of its own; nothing here limits memo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gawah.errors import ExtractionError
@@ -24,6 +25,7 @@ from gawah.extract.odt import OdtExtractor
 from gawah.extract.ole import ENCRYPTED_OOXML, MSG, XLS
 from gawah.extract.options import Options
 from gawah.extract.pdf import PdfExtractor
+from gawah.extract.pdf.eye import PageEye
 from gawah.extract.pdf.page import library
 from gawah.extract.plain import PlainExtractor
 from gawah.extract.pptx import PptxExtractor
@@ -48,18 +50,12 @@ _CODE_TYPES = (
 )  # fmt: skip
 
 
-def _read_inner(source: SourceFile, data: bytes) -> Document:
-    """How a file inside another one, such as an attachment, is read."""
-    return extract(source, data)
-
-
 EXTRACTORS: dict[str, Extractor] = {
     "text/plain": PlainExtractor(),
     "text/markdown": MarkdownExtractor(),
     "text/html": HtmlExtractor(),
     "text/csv": TableExtractor(),
     "text/tab-separated-values": TableExtractor(),
-    "application/pdf": PdfExtractor(),
     "application/json": JsonExtractor(),
     "application/jsonl": JsonExtractor(),
     DOCX: DocxExtractor(),
@@ -70,20 +66,27 @@ EXTRACTORS: dict[str, Extractor] = {
     XLS: XlsExtractor(),
     EPUB: EpubExtractor(),
     "application/rtf": RtfExtractor(),
-    MSG: MsgExtractor(_read_inner),
-    **dict.fromkeys((EML, MBOX), MailExtractor(_read_inner)),
     **dict.fromkeys(_CODE_TYPES, CodeExtractor()),
 }
 _ANY_CODE = CodeExtractor()
 _DEFAULT = Options()
 
 
+def _nobody_waits() -> None:
+    """Called before a page is read by eye; in this process nothing has a limit."""
+
+
 def extract(
-    source: SourceFile, data: bytes, extra: Sequence[tuple[str, Extractor]] = (), options: Options = _DEFAULT
+    source: SourceFile,
+    data: bytes,
+    extra: Sequence[tuple[str, Extractor]] = (),
+    options: Options = _DEFAULT,
+    before_page: Callable[[], None] = _nobody_waits,
 ) -> Document:
     """The document of a file; its source carries the media type that the content has.
 
-    `extra` are (end of a name, extractor) pairs that go before all others. Raises ExtractionError: `empty`,
+    `extra` are (end of a name, extractor) pairs that go before all others; `before_page` is called before each page that is
+    read by eye. Raises ExtractionError: `empty`,
     `unsupported_type`, `undecodable`, `too_deep`, `damaged`, `encrypted`, `zip_bomb`, `doctype`, and what the extractor of
     the type raises.
     """
@@ -91,7 +94,7 @@ def extract(
         if source.name.endswith(ending):
             return extractor.extract(source, data)
     detection = detect(source.media_type, data)
-    chosen = _extractor(detection.media_type, options)
+    chosen = _extractor(detection.media_type, options, before_page)
     if chosen is None:
         raise _unsupported(detection.media_type)
     document = chosen.extract(replace(source, media_type=detection.media_type), data)
@@ -100,7 +103,7 @@ def extract(
 
 def extractor_for(media_type: str) -> str:
     """As "name/version" of the extractor that reads a type today; empty when none does."""
-    chosen = _extractor(media_type, _DEFAULT)
+    chosen = _extractor(media_type, _DEFAULT, _nobody_waits)
     return "" if chosen is None else f"{chosen.name}/{chosen.version}"
 
 
@@ -109,11 +112,16 @@ def preload() -> None:
     library()
 
 
-def _extractor(media_type: str, options: Options) -> Extractor | None:
+def _extractor(media_type: str, options: Options, before_page: Callable[[], None]) -> Extractor | None:
     if media_type.startswith(("audio/", "video/")):
         return SpeechExtractor(options)
     if media_type in FORMATS:
-        return ImageExtractor(options)
+        return ImageExtractor(options, before_page)
+    if media_type == "application/pdf":
+        return PdfExtractor(PageEye(options, before_page))
+    if media_type in (EML, MBOX, MSG):
+        read = partial(extract, options=options, before_page=before_page)
+        return MsgExtractor(read) if media_type == MSG else MailExtractor(read)
     is_code = media_type.startswith("text/x-")
     return EXTRACTORS.get(media_type) or (_ANY_CODE if is_code else None)
 

@@ -123,7 +123,7 @@ class _ForkServer:
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=complaints,
-                env=_environment(),
+                env=bare_environment(),
                 cwd="/",
                 start_new_session=True,
             )
@@ -179,7 +179,8 @@ def _read_line(connection: socket.socket, timeout_s: float) -> bytes:
     return line
 
 
-def _environment() -> dict[str, str]:
+def bare_environment() -> dict[str, str]:
+    """What a process that reads a hostile file gets of the environment."""
     kept = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
     search = [os.path.abspath(path) for path in sys.path if path]  # noqa: PTH100 — no work on the disk
     return {

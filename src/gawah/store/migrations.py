@@ -165,4 +165,10 @@ CREATE TABLE requests_done (
 CREATE INDEX requests_done_by_age ON requests_done (created_at);
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _SERVING)
+_QUALITY = """
+ALTER TABLE documents ADD COLUMN quality TEXT NOT NULL DEFAULT '{}';
+UPDATE documents SET quality = coalesce(
+  (SELECT json_extract(extraction, '$.quality') FROM contents WHERE document_no = documents.no), '{}');
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _SERVING, _QUALITY)

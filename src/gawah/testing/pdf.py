@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
@@ -34,6 +35,7 @@ class Page:
     crop: tuple[float, float, float, float] | None = None
     content: list[bytes] = field(default_factory=list)
     y: float = 0
+    pictures: list[tuple[int, int, bytes]] = field(default_factory=list)
 
     def text(
         self, x: float, y: float, words: str, size: float = 10, font: str = "F1",
@@ -56,6 +58,14 @@ class Page:
             y -= leading
         self.y = y
         return self
+
+    def picture(
+        self, box: tuple[float, float, float, float], n_columns: int, n_rows: int, levels: bytes
+    ) -> Self:
+        """A picture in levels of grey, row by row from the top, set into the box x0, y0, x1, y1."""
+        self.pictures.append((n_columns, n_rows, levels))
+        x0, y0, x1, y1 = box
+        return self.draw(f"q {x1 - x0} 0 0 {y1 - y0} {x0} {y0} cm /Im{len(self.pictures)} Do Q")
 
     def draw(self, operators: str) -> Self:
         self.content.append(operators.encode())
@@ -90,13 +100,22 @@ def pdf(
     objects[3] = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"
     objects[4] = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold /Encoding /WinAnsiEncoding >>"
     objects[5] = f"<< /Title ({title}) >>".encode()
+    free = max(objects) + 2 * n_pages + 10
     for number, page in enumerate(pages):
+        named = ""
+        for position, (n_columns, n_rows, levels) in enumerate(page.pictures, start=1):
+            packed, free = zlib.compress(levels), free + 1
+            named += f"/Im{position} {free} 0 R "
+            objects[free] = (
+                f"<< /Type /XObject /Subtype /Image /Width {n_columns} /Height {n_rows} /ColorSpace /DeviceGray "
+                f"/BitsPerComponent 8 /Filter /FlateDecode /Length {len(packed)} >>\nstream\n"
+            ).encode() + packed + b"\nendstream"  # fmt: skip
         stream = b"\n".join(page.content)
         box = f"/MediaBox [0 0 {page.size[0]} {page.size[1]}]"
         box += f" /CropBox [{' '.join(map(str, page.crop))}]" if page.crop else ""
         objects[10 + 2 * number] = (
             f"<< /Type /Page /Parent 2 0 R {box} /Rotate {page.rotate} /Contents {11 + 2 * number} 0 R "
-            "/Resources << /Font << /F1 3 0 R /F2 4 0 R >> >> >>"
+            f"/Resources << {named and f'/XObject << {named}>> '}/Font << /F1 3 0 R /F2 4 0 R >> >> >>"
         ).encode()
         objects[11 + 2 * number] = b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream)
     return assembled(objects, "/Root 1 0 R /Info 5 0 R")

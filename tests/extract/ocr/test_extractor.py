@@ -254,10 +254,15 @@ def test_the_sandbox_reads_what_this_process_reads():
         assert sandbox.extract(source_of("a.png", data, "image/png"), data) == read(data, "a.png")
 
 
-def test_many_pages_get_more_time():
+@needs()
+def test_pages_get_memory_beforehand_and_time_one_by_one():
     base = Limits()
-    one, many = (limits_for(kind, 10, base, ENGLISH) for kind in ("image/png", "image/tiff"))
-    assert base.wall_s < one.wall_s < many.wall_s
-    assert one.memory_bytes > base.memory_bytes
+    for kind in ("image/png", "image/tiff", "application/pdf", "message/rfc822"):
+        limits = limits_for(kind, 10, base, ENGLISH)
+        assert limits.memory_bytes > base.memory_bytes
+        assert limits.wall_s == base.wall_s
+    counted = []
+    extract(source_of("a.png", encoded(plain()), "image/png"), encoded(plain()), options=ENGLISH, before_page=lambda: counted.append(1))
+    assert counted == [1]
 
 

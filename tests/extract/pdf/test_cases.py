@@ -1,6 +1,8 @@
 """Documents that broke other systems: what must come out of each. Skipped where ../shared is absent."""
 
 import pytest
+from tests.extract.ocr.pages import needs
+from tests.extract.pdf.scans import read_by_eye
 
 from gawah.errors import ExtractionError
 from gawah.extract.pdf import PdfExtractor
@@ -55,6 +57,15 @@ def test_text_in_a_shifted_code_is_never_indexed(read):
     assert caught.value.reason_code == "garbled"
 
 
+@needs()
+def test_text_in_a_shifted_code_is_read_by_eye(shared):
+    document = read_by_eye((shared / "cases" / "files" / "07-no-tounicode-shifted.pdf").read_bytes())
+    assert "Herausgeber" in document.text
+    assert "+HUDXVJHEHU" not in document.text
+    assert any("+HUDXVJHEHU" in item.text for item in document.removed if item.reason == "garbled text")
+    assert (document.quality["pages_ocr"], document.quality["pages_unread"]) == (1, 0)
+
+
 def test_lam_alef_is_in_the_order_it_is_read(read):
     document = read("09")
     assert "تحسين الإنتاجية وحل المشكلات من خلال البرمجة بلغة" in document.text
@@ -76,6 +87,15 @@ def test_a_page_that_is_an_image_is_unread(read):
     with pytest.raises(ExtractionError) as caught:
         read("16")
     assert caught.value.reason_code == "no_text"
+
+
+@needs()
+def test_a_page_that_is_an_image_on_its_side_is_turned_and_read(shared):
+    document = read_by_eye((shared / "cases" / "files" / "16-image-only-rotated.pdf").read_bytes())
+    assert document.text == (
+        "Docling bundles PDF document conversion to JSON and Markdown in an easy self contained package"
+    )
+    assert document.quality["pages_ocr"] == 1
 
 
 def test_half_a_file_is_recovered_and_says_so(read):

@@ -12,6 +12,7 @@ from tests.extract.pdf.reading import read
 from gawah.errors import ExtractionError
 from gawah.extract import registry
 from gawah.extract.pdf import PdfExtractor
+from gawah.extract.pdf.runs import PageText
 from gawah.testing.extractor import ExtractorContract, source_of
 from gawah.testing.pdf import Page, assembled, pdf, wrapped
 
@@ -111,6 +112,7 @@ def test_a_reader_by_eye_gets_the_pages_that_need_it():
 
     def read_by_eye(page, number):
         asked.append((number, page.image_share()))
+        return PageText(number, page.box())
 
     data = scanned([Page().lines(60, 700, wrapped(PROSE, 400)), Page().draw("q 612 0 0 792 0 0 cm /I1 Do Q")])
     PdfExtractor(read_by_eye).extract(source_of("a.pdf", data, "application/pdf"), data)
@@ -140,7 +142,8 @@ def test_the_declared_language_counts_unless_the_script_denies_it():
 
 def test_the_quality_counts_pages_columns_and_tables():
     assert read(SIMPLE).quality == {
-        "pages": 1, "pages_read": 1, "pages_unread": 0, "pages_invisible_text": 0, "columns": 1, "tables": 0,
+        "pages": 1, "pages_read": 1, "pages_ocr": 0, "pages_unread": 0, "pages_low_confidence": 0,
+        "pages_invisible_text": 0, "columns": 1, "tables": 0,
     }  # fmt: skip
 
 

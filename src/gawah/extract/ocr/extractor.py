@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from gawah.errors import ExtractionError
@@ -27,14 +28,20 @@ FORMATS = {
 _NAMED_PAGES = 5
 
 
+def _nobody_waits() -> None:
+    """What is called before a page where nobody has to know."""
+
+
 class ImageExtractor:
     """PNG, JPEG, TIFF with all its pages, WebP, GIF and BMP."""
 
     name = "image"
     version = 1
 
-    def __init__(self, options: Options | None = None) -> None:
+    def __init__(self, options: Options | None = None, before_page: Callable[[], None] = _nobody_waits) -> None:
+        """`before_page` is called before each page: reading one takes seconds."""
         self._options = options or Options()
+        self._before_page = before_page
 
     def extract(self, source: SourceFile, data: bytes) -> Document:
         """Raises ExtractionError `ocr_unavailable`, `ocr_failed`, `damaged`, `too_large`, `no_text`."""
@@ -45,7 +52,7 @@ class ImageExtractor:
 
         eyes = open_eyes(self._options.ocr_languages)
         with open_image(data, FORMATS[source.media_type]) as image:
-            pages, notes = _read(image, eyes)
+            pages, notes, n_unread = _read(image, eyes, self._before_page)
         if not any(page.lines for page in pages.values()):
             raise ExtractionError("no_text", "no text can be made out in it")
         words = (word.text for page in pages.values() for word in page.words)
@@ -69,11 +76,20 @@ class ImageExtractor:
             conservation=writer.conservation,
             warnings=(*eyes.warnings(), *notes),
             removed=tuple(writer.removed),
+            quality={
+                "pages": len(pages) + n_unread,
+                "pages_read": len(pages),
+                "pages_ocr": len(pages),
+                "pages_unread": n_unread,
+                "pages_low_confidence": len(low),
+            },
         )
 
 
-def _read(image: Image.Image, eyes: Eyes) -> tuple[dict[int, OcrPage], list[str]]:
-    """Pages by number, and what is to be said. One page that cannot be read leaves the others."""
+def _read(
+    image: Image.Image, eyes: Eyes, before_page: Callable[[], None]
+) -> tuple[dict[int, OcrPage], list[str], int]:
+    """Pages by number, what is to be said, and how many pages are left out. One page that cannot be read leaves the others."""
     from gawah.extract.ocr.image_file import page_count, picture_of
     from gawah.extract.ocr.page import read_page
 
@@ -81,6 +97,7 @@ def _read(image: Image.Image, eyes: Eyes) -> tuple[dict[int, OcrPage], list[str]
     notes = [f"animated: only the first of {n_frames} frames is read"] if n_frames > n_pages else []
     pages: dict[int, OcrPage] = {}
     for number in range(1, n_pages + 1):
+        before_page()
         try:
             picture, dpi = picture_of(image, number)
             pages[number] = read_page(picture, eyes, dpi)
@@ -90,4 +107,4 @@ def _read(image: Image.Image, eyes: Eyes) -> tuple[dict[int, OcrPage], list[str]
             notes.append(f"unread: page {number}: {error}")
     if not pages:
         raise ExtractionError("damaged", f"none of its {n_pages} pages can be read")
-    return pages, notes
+    return pages, notes, n_pages - len(pages)

@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -115,7 +115,7 @@ def _unavailable(reason: str) -> ExtractionError:
 
 
 def _installed(program: str) -> set[str]:
-    lines = _run([program, "--list-langs"], b"").splitlines()
+    lines = _run([program, "--list-langs"], b"", follow=None).splitlines()
     return {line.strip() for line in lines[1:] if _LANGUAGE.fullmatch(line.strip())}
 
 
@@ -170,11 +170,17 @@ def _portable(picture: Image) -> bytes:
     return buffer.getvalue()
 
 
-def _run(command: Sequence[str], data: bytes) -> str:
+def _follow() -> None:
+    """In the new process: it must not outlive this one."""
+    die_with_parent(os.getppid())
+
+
+def _run(command: Sequence[str], data: bytes, follow: Callable[[], None] | None = _follow) -> str:
+    """What a program prints. `follow` runs in the new process, which only one of a single thread may ask for."""
     environment = {**os.environ, "OMP_THREAD_LIMIT": "1"}
     try:
         done = subprocess.run(
-            command, input=data, capture_output=True, timeout=_TIMEOUT_S, check=True, env=environment, preexec_fn=_follow
+            command, input=data, capture_output=True, timeout=_TIMEOUT_S, check=True, env=environment, preexec_fn=follow
         )
     except subprocess.TimeoutExpired as error:
         raise ExtractionError("ocr_failed", f"tesseract took more than {_TIMEOUT_S:.0f} s for one picture") from error
@@ -184,8 +190,3 @@ def _run(command: Sequence[str], data: bytes) -> str:
     except OSError as error:
         raise _unavailable(f"tesseract cannot be started: {error.strerror}") from error
     return done.stdout.decode("utf-8", "replace")
-
-
-def _follow() -> None:
-    """In the new process: it must not outlive this one."""
-    die_with_parent(os.getppid())

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from gawah.errors import ExtractionError
 from gawah.extract.canonical import language_of, require_visible, stem
-from gawah.extract.pdf.frame import to_page
 from gawah.extract.pdf.furniture import furniture
 from gawah.extract.pdf.headings import mark_headings
 from gawah.extract.pdf.joints import vocabulary
@@ -42,7 +41,7 @@ class PdfExtractor:
     """application/pdf. `read_by_eye` reads the pages whose text is an image or in a code; without it they stay unread."""
 
     name = "pdf"
-    version = 1
+    version = 2
 
     def __init__(self, read_by_eye: ReadByEye | None = None) -> None:
         self._read_by_eye = read_by_eye
@@ -50,7 +49,8 @@ class PdfExtractor:
     def extract(self, source: SourceFile, data: bytes) -> Document:
         """The title is the metadata's, when it is one, else the first page's largest heading, else the file's name.
 
-        Raises ExtractionError `encrypted`, `damaged`, `too_large`, `no_text`, `garbled` or `empty`.
+        Raises ExtractionError `encrypted`, `damaged`, `too_large`, `no_text`, `garbled`, `empty`, `ocr_unavailable` or
+        `ocr_failed`.
         """
         if not data.strip(b" \t\r\n\x00"):
             raise ExtractionError("empty", "there is no text in it")
@@ -138,9 +138,7 @@ def _note_removed(reading: Reading, page: PageText, marked: dict[int, str]) -> N
 
 def _remove(reading: Reading, reason: str, runs: Sequence[Run]) -> None:
     page = runs[0].page
-    boxes = tuple(
-        Box(page, *(round(side, 2) for side in to_page(run.turn, run.x0, run.y0, run.x1, run.y1))) for run in runs
-    )
+    boxes = tuple(Box(page, *(round(side, 2) for side in run.on_page(run.x0, run.x1))) for run in runs)
     reading.removed.append(Removal(reason, " ".join(run.text for run in runs), PageBoxes(page, page, "", boxes)))
     reading.dropped[reason] += sum(len(run.text) for run in runs)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from array import array
 from dataclasses import dataclass
@@ -14,6 +15,69 @@ RTL = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 def to_page(turn: int, x0: float, y0: float, x1: float, y1: float) -> tuple[float, float, float, float]:
     """A box of the reading frame in PDF user space."""
     return ((x0, y0, x1, y1), (-y1, x0, -y0, x1), (-x1, -y1, -x0, -y0), (y0, -x1, y1, -x0))[turn]
+
+
+def shown_to_page(
+    rotation: int, box: tuple[float, float, float, float], left: float, top: float, right: float, bottom: float
+) -> tuple[float, float, float, float]:
+    """What a viewer shows, in points from the top left of a page that it turns by `rotation`, in PDF user space.
+
+    `box` is what of the page shows, in user space.
+    """
+    x0, y0, x1, y1 = box
+    if rotation == 90:
+        return x0 + top, y0 + left, x0 + bottom, y0 + right
+    if rotation == 180:
+        return x1 - right, y0 + top, x1 - left, y0 + bottom
+    if rotation == 270:
+        return x1 - bottom, y1 - right, x1 - top, y1 - left
+    return x0 + left, y1 - bottom, x0 + right, y1 - top
+
+
+def page_to_shown(
+    rotation: int, box: tuple[float, float, float, float], x0: float, y0: float, x1: float, y1: float
+) -> tuple[float, float, float, float]:
+    """The way back: left, top, right, bottom, in points as a viewer shows the page."""
+    left, bottom, right, top = box
+    if rotation == 90:
+        return y0 - bottom, x0 - left, y1 - bottom, x1 - left
+    if rotation == 180:
+        return right - x1, y0 - bottom, right - x0, y1 - bottom
+    if rotation == 270:
+        return top - y1, right - x1, top - y0, right - x0
+    return x0 - left, top - y1, x1 - left, top - y0
+
+
+@dataclass(frozen=True, slots=True)
+class Slant:
+    """By how much the lines of a page rise along the text of its reading frame, about a point that stays where it is."""
+
+    degrees: float
+    x: float
+    y: float
+
+    def straight(self, x0: float, y0: float, x1: float, y1: float) -> tuple[float, float, float, float]:
+        """The box, along the lines, of which the given one is what stands upright around it."""
+        angle = math.radians(self.degrees)
+        cos, sin = math.cos(angle), abs(math.sin(angle))
+        shrink = cos * cos - sin * sin
+        width, height = x1 - x0, y1 - y0
+        along = max(0.0, (width * cos - height * sin) / shrink) / 2
+        across = max(0.0, (height * cos - width * sin) / shrink) / 2
+        x, y = self._turned((x0 + x1) / 2, (y0 + y1) / 2, -angle)
+        return x - along, y - across, x + along, y + across
+
+    def upright(self, x0: float, y0: float, x1: float, y1: float) -> tuple[float, float, float, float]:
+        """The way back: the box around a box that stands along the lines."""
+        angle = math.radians(self.degrees)
+        corners = [self._turned(x, y, angle) for x in (x0, x1) for y in (y0, y1)]
+        xs, ys = [x for x, _ in corners], [y for _, y in corners]
+        return min(xs), min(ys), max(xs), max(ys)
+
+    def _turned(self, x: float, y: float, angle: float) -> tuple[float, float]:
+        cos, sin = math.cos(angle), math.sin(angle)
+        dx, dy = x - self.x, y - self.y
+        return self.x + dx * cos - dy * sin, self.y + dx * sin + dy * cos
 
 
 @dataclass(slots=True)

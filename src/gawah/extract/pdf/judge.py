@@ -8,11 +8,13 @@ from typing import Literal
 from gawah.extract.pdf.page import PdfPage
 from gawah.extract.pdf.runs import PageText
 
-PageKind = Literal["text", "garbled", "image_only", "blank"]
+PageKind = Literal["text", "garbled", "image_only", "blank", "picture"]
+"""`picture`: an eye has looked at an image and made out no text in it."""
 
 _GARBLED_SHARE = 0.05  # of the letters: private use, control, without a letter in the font
 _FEWEST_LETTERS = 20
 _IMAGE_SHARE = 0.5  # of the page
+_SOME_IMAGE = 0.02  # is enough where no letter stands, as on a page with a scanned slip
 _FEWEST_OUTLINES = 60  # drawn objects that may be letters without a font
 _FEWEST_WORDS = 40
 _CODE_SHIFTS = (
@@ -160,7 +162,8 @@ def page_kind(page: PageText, source: PdfPage) -> PageKind:
     """Decides from the characters of a page, and from its images when it has hardly any."""
     if page.n_letters >= _FEWEST_LETTERS:
         return "garbled" if is_garbled(page) else "text"
-    if source.image_share() > _IMAGE_SHARE or (not page.n_letters and source.n_objects() >= _FEWEST_OUTLINES):
+    share = source.image_share()
+    if share > _IMAGE_SHARE or (not page.n_letters and (share > _SOME_IMAGE or source.n_objects() >= _FEWEST_OUTLINES)):
         return "image_only"
     if not page.runs:
         return "blank"

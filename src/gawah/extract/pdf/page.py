@@ -189,9 +189,11 @@ class PdfPage:
         return int(self.raw.FPDFPage_CountObjects(self.handle))
 
     def image_share(self) -> float:
-        """The share of the shown page that its largest image covers; a form of unknown content counts as an image."""
+        """The share of the shown page that its images cover, which may be the strips of one scan; where they lie upon each
+        other it counts twice, up to 1. A form of unknown content counts as an image.
+        """
         raw, (x0, y0, x1, y1) = self.raw, self.box()
-        edges, largest = [ctypes.c_float() for _ in range(4)], 0.0
+        edges, covered = [ctypes.c_float() for _ in range(4)], 0.0
         for number in range(min(raw.FPDFPage_CountObjects(self.handle), _MOST_OBJECTS)):
             item = raw.FPDFPage_GetObject(self.handle, number)
             if raw.FPDFPageObj_GetType(item) not in (_IMAGE, _FORM):
@@ -200,8 +202,8 @@ class PdfPage:
                 continue
             left, bottom, right, top = (edge.value for edge in edges)
             width, height = min(x1, right) - max(x0, left), min(y1, top) - max(y0, bottom)
-            largest = max(largest, width * height) if width > 0 and height > 0 else largest
-        return largest / max(1.0, (x1 - x0) * (y1 - y0))
+            covered += width * height if width > 0 and height > 0 else 0.0
+        return min(1.0, covered / max(1.0, (x1 - x0) * (y1 - y0)))
 
 
 def _exhaust(calls: Iterator[Any]) -> None:

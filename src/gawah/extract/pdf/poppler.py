@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from gawah.extract.confine import die_with_parent
-from gawah.extract.pdf.frame import to_page
+from gawah.extract.pdf.frame import shown_to_page, to_page
 from gawah.extract.pdf.letters import letters_of
 from gawah.extract.pdf.runs import PageText, Run
 
@@ -80,13 +80,7 @@ def _follow() -> None:
 def _word(page: PageText, rotation: int, match: tuple[str, ...]) -> _Word:
     """A word's box, given as shown, from the top left, in the page's reading frame."""
     left, top, right, bottom = (float(number) for number in match[:4])
-    x0, y0, x1, y1 = page.box
-    user = {
-        0: (x0 + left, y1 - bottom, x0 + right, y1 - top),
-        90: (x0 + top, y0 + left, x0 + bottom, y0 + right),
-        180: (x1 - right, y0 + top, x1 - left, y0 + bottom),
-        270: (x1 - bottom, y1 - right, x1 - top, y1 - left),
-    }[rotation]
+    user = shown_to_page(rotation, page.box, left, top, right, bottom)
     return _Word(html.unescape(match[4]), *to_page((4 - page.turn) % 4, *user))
 
 

@@ -13,21 +13,27 @@ from gawah.extract.pdf.pdfium import Pdf
 from gawah.extract.pdf.poppler import PACKAGE, is_indic, is_installed, with_words_mended
 from gawah.extract.pdf.runs import PageText
 from gawah.extract.pdf.words import read_page
-from gawah.types import PageBoxes, Removal
+from gawah.types import Box, PageBoxes, Removal
 
-ReadByEye = Callable[[PdfPage, int], PageText | None]
-"""OCR: a page and its number to its text, None when it cannot be read that way either."""
+ReadByEye = Callable[[PdfPage, int], PageText]
+"""OCR: a page and its number to its text, without runs when there is none in it; raises ExtractionError."""
 
 _INVISIBLE_SHARE = 0.1
+_LOW_CONFIDENCE = 0.7  # as of images
 _NAMED_PAGES = 8  # in a warning; all are counted
 
 
 @dataclass(slots=True)
 class Reading:
-    """The pages that were read, what became of the others, and what was left out."""
+    """The pages that were read, what became of the others, and what was left out.
+
+    seen: the confidence of each page that was read by eye, from 0 to 1; unseen: why one could not be.
+    """
 
     pages: list[PageText] = field(default_factory=list)
     kinds: dict[int, PageKind] = field(default_factory=dict)
+    seen: dict[int, float] = field(default_factory=dict)
+    unseen: dict[int, ExtractionError] = field(default_factory=dict)
     broken: list[int] = field(default_factory=list)
     removed: list[Removal] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
@@ -38,7 +44,7 @@ class Reading:
     most_columns: int = 1
 
     def wanting_ocr(self) -> list[int]:
-        """The numbers of the pages that only an eye can read."""
+        """The numbers of the pages that only an eye can read, and none has."""
         return [number for number, kind in self.kinds.items() if kind in ("image_only", "garbled")]
 
 
@@ -52,23 +58,42 @@ def read_pages(pdf: Pdf, read_by_eye: ReadByEye | None) -> Reading:
             page = read_page(source, index + 1)
             kind = page_kind(page, source)
             reading.rotations[index + 1] = source.rotation()
-            seen = read_by_eye(source, index + 1) if read_by_eye and kind in ("image_only", "garbled") else None
+            wants_eye = read_by_eye is not None and kind in ("image_only", "garbled")
+            seen = _seen(reading, read_by_eye, source, index + 1) if read_by_eye and wants_eye else None
+        reading.kinds[index + 1] = kind if seen is None else "text" if seen.runs else "picture"
         if seen is not None:
-            page, kind = seen, "text"
-        reading.kinds[index + 1] = kind
-        reading.n_read += page.n_read
-        if kind == "garbled":
-            _leave_out(reading, page)
+            reading.seen[index + 1] = seen.confidence if seen.runs and seen.confidence is not None else 1.0
+            reading.notes += [note for note in seen.notes if note not in reading.notes]
+        if kind == "garbled" or (seen is not None and seen.runs):
+            _leave_out(reading, page, "garbled text" if kind == "garbled" else "words read anew by eye")
         else:
+            reading.n_read += page.n_read
             _take(reading, page)
+        if seen is not None:
+            reading.n_read += seen.n_read
+            _take(reading, seen)
     return reading
 
 
-def _leave_out(reading: Reading, page: PageText) -> None:
-    """A page that is not to be indexed; what it says is written down as removed."""
+def _seen(reading: Reading, read_by_eye: ReadByEye, source: PdfPage, number: int) -> PageText | None:
+    """The page as an eye sees it; None when none can, which is written down. Without eyes no further page is tried."""
+    blind = next((error for error in reading.unseen.values() if error.reason_code == "ocr_unavailable"), None)
+    try:
+        if blind is None:
+            return read_by_eye(source, number)
+        reading.unseen[number] = blind
+    except ExtractionError as error:
+        reading.unseen[number] = error
+    return None
+
+
+def _leave_out(reading: Reading, page: PageText, reason: str) -> None:
+    """A page's own text is not to be indexed; what it says is written down as removed."""
     text = " ".join(run.text for run in page.runs)
-    reading.dropped["garbled text"] += page.n_read
-    reading.removed.append(Removal("garbled text", text, PageBoxes(page.number, page.number)))
+    reading.n_read += page.n_read
+    reading.dropped[reason] += page.n_read
+    if text:
+        reading.removed.append(Removal(reason, text, PageBoxes(page.number, page.number)))
 
 
 def _take(reading: Reading, page: PageText) -> None:
@@ -81,11 +106,17 @@ def _take(reading: Reading, page: PageText) -> None:
     for reason, words in (("text at an angle", page.aslant), ("outside of the page", page.outside)):
         if words:
             reading.removed.append(Removal(reason, " ".join(words), PageBoxes(page.number, page.number)))
+    if page.unreadable:
+        boxes = tuple(Box(page.number, *(round(side, 2) for side in box)) for _, box in page.unreadable)
+        words = [word for word, _ in page.unreadable]
+        reading.removed.append(
+            Removal("unreadable words", " ".join(words), PageBoxes(page.number, page.number, "", boxes))
+        )
 
 
 def mend_words(reading: Reading, data: bytes) -> None:
     """Has the words of pages in Indic scripts told apart by poppler, if it is installed; else says what is missing."""
-    pages = [page for page in reading.pages if is_indic(page)]
+    pages = [page for page in reading.pages if page.confidence is None and is_indic(page)]
     if not pages:
         return
     rotations = [reading.rotations[page.number] for page in pages]
@@ -104,10 +135,14 @@ def require_text(reading: Reading) -> None:
     if reading.pages:
         return
     kinds = set(reading.kinds.values())
+    if reading.unseen:
+        raise next(iter(reading.unseen.values()))
     if "garbled" in kinds:
         raise ExtractionError("garbled", "its fonts do not say which letters they draw; OCR would read it")
     if "image_only" in kinds:
         raise ExtractionError("no_text", "its pages are images without text; OCR would read it")
+    if "picture" in kinds:
+        raise ExtractionError("no_text", "its pages are pictures in which no text can be made out")
     if reading.broken and not kinds:
         raise ExtractionError("damaged", "none of its pages can be read; export it again")
     raise ExtractionError("empty", "there is no text in it")
@@ -120,15 +155,31 @@ def warnings_of(reading: Reading, *, is_mended: bool) -> tuple[str, ...]:
     by_kind: dict[str, list[int]] = {}
     for number, kind in reading.kinds.items():
         by_kind.setdefault(kind, []).append(number)
+    images, garbled = by_kind.get("image_only", []), by_kind.get("garbled", [])
     for numbers, reason in (
         (reading.broken, "cannot be read; they are left out"),
-        (by_kind.get("image_only", []), "are images with hardly any text; unread without OCR"),
-        (by_kind.get("garbled", []), "are in fonts that do not say which letters they draw; unread without OCR"),
+        (images, f"are images with hardly any text; unread {_why(reading, images)}"),
+        (garbled, f"are in fonts that do not say which letters they draw; unread {_why(reading, garbled)}"),
+        (by_kind.get("picture", []), "are pictures in which no text can be made out"),
         (_with_invisible_text(reading.pages), "have invisible text, as OCR puts under a scan; it was taken as it is"),
     ):
         if numbers:
             warnings.append(f"{_named(numbers)} {reason}")
+    if low := _hardly_legible(reading):
+        named = ", ".join(f"{number} ({reading.seen[number] * 100:.0f} %)" for number in low[:_NAMED_PAGES])
+        more = f" and {len(low) - _NAMED_PAGES} more" if len(low) > _NAMED_PAGES else ""
+        warnings.append(f"low_confidence: {len(low)} of {len(reading.kinds)} pages were hardly legible: {named}{more}")
     return (*warnings, *reading.notes)
+
+
+def _why(reading: Reading, numbers: Sequence[int]) -> str:
+    """Why pages were not read by eye: the first reason there is."""
+    error = next((reading.unseen[number] for number in numbers if number in reading.unseen), None)
+    return "without OCR" if error is None else f"({error.reason_code}): {error}"
+
+
+def _hardly_legible(reading: Reading) -> list[int]:
+    return [number for number, confidence in reading.seen.items() if confidence < _LOW_CONFIDENCE]
 
 
 def _with_invisible_text(pages: Sequence[PageText]) -> list[int]:
@@ -146,7 +197,9 @@ def quality_of(reading: Reading, n_tables: int) -> dict[str, int]:
     return {
         "pages": len(reading.broken) + len(reading.kinds),
         "pages_read": sum(kind == "text" for kind in reading.kinds.values()),
+        "pages_ocr": len(reading.seen),
         "pages_unread": unread,
+        "pages_low_confidence": len(_hardly_legible(reading)),
         "pages_invisible_text": len(_with_invisible_text(reading.pages)),
         "columns": reading.most_columns,
         "tables": n_tables,

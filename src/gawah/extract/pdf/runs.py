@@ -7,13 +7,12 @@ from array import array
 from collections import Counter
 from dataclasses import dataclass, field
 
-from gawah.extract.pdf.frame import RTL, to_page
+from gawah.extract.pdf.frame import RTL, Slant, to_page
 from gawah.extract.pdf.letters import SOFT_HYPHEN
 
 # Shares of the letter size.
-# Shares of the letter size.
 NEW_WORD = 0.2  # a wider gap inside a word parts it; a space is a quarter of the size
-_NEW_RUN = 0.8  # a wider gap parts runs; word spaces of justified text rarely reach it
+NEW_RUN = 0.8  # a wider gap parts runs; word spaces of justified text rarely reach it
 BACKWARDS = 0.5
 OFF_LINE = 0.45
 _BOLD_SHARE = 0.97  # of a run's letters
@@ -24,7 +23,8 @@ class Run:
     """Words of one line. lefts and rights: where the glyph of each character of `text` begins and ends along the line;
     letters of one ligature have the same.
 
-    x0, y0, x1, y1: the ink; bottom, top: the cells of the font, which are the same for every letter of it.
+    x0, y0, x1, y1: the ink; bottom, top: the cells of the font, which are the same for every letter of it. `slant` is that
+    of a scanned page, whose runs are set straight; `confidence` under 1 where a machine was not sure of the words.
     """
 
     text: str
@@ -41,6 +41,13 @@ class Run:
     page: int
     turn: int
     n_letters_by_style: dict[tuple[float, bool], int] = field(default_factory=dict)
+    slant: Slant | None = None
+    confidence: float = 1.0
+
+    def on_page(self, x0: float, x1: float) -> tuple[float, float, float, float]:
+        """What of the run lies between two places along its line, in PDF user space."""
+        box = (x0, self.y0, x1, self.y1)
+        return to_page(self.turn, *(self.slant.upright(*box) if self.slant else box))
 
     @property
     def middle(self) -> float:
@@ -61,6 +68,9 @@ class PageText:
 
     number: of the page, from 1; box: what of it shows, in user space; turn: quarter turns of most of its text.
     `aslant` and `outside` are words that stand at an odd angle, or outside of what the page shows.
+
+    confidence: of a page that was read by eye, from 0 to 1, None of all others; `unreadable` are words that were too
+    unsure to keep, each with its box in user space, and `notes` what else is to be said of the reading.
     """
 
     number: int
@@ -75,6 +85,9 @@ class PageText:
     added: Counter[str] = field(default_factory=Counter)
     aslant: list[str] = field(default_factory=list)
     outside: list[str] = field(default_factory=list)
+    confidence: float | None = None
+    unreadable: list[tuple[str, tuple[float, float, float, float]]] = field(default_factory=list)
+    notes: tuple[str, ...] = ()
 
     def frame_box(self) -> tuple[float, float, float, float]:
         """What of the page shows, in the reading frame of most of its text."""
@@ -91,8 +104,8 @@ def gap_between(before: Run, run: Run) -> float | None:
     forwards = run.x0 - before.x1
     if _is_rtl(run) or _is_rtl(before):
         gap = max(forwards, before.x0 - run.x1)
-        return gap if gap <= _NEW_RUN * size else None
-    return forwards if -BACKWARDS * size <= forwards <= _NEW_RUN * size else None
+        return gap if gap <= NEW_RUN * size else None
+    return forwards if -BACKWARDS * size <= forwards <= NEW_RUN * size else None
 
 
 def _is_rtl(run: Run) -> bool:

@@ -6,6 +6,7 @@ cells, rows and blocks is counted as added and has no place.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,6 @@ from itertools import accumulate, pairwise, repeat
 from operator import add, sub
 from typing import Literal
 
-from gawah.extract.pdf.frame import to_page
 from gawah.extract.pdf.joints import joint
 from gawah.extract.pdf.letters import SOFT_HYPHEN
 from gawah.extract.pdf.paragraphs import Paragraph
@@ -22,6 +22,7 @@ from gawah.extract.pdf.tables import Cell, Table
 from gawah.types import Advance, Block, BlockKind, Box, PageBoxes, Place, Span
 
 _FORWARDS: tuple[Literal["right", "up", "left", "down"], ...] = ("right", "up", "left", "down")
+_WORD = re.compile(r" *[^ ]+")
 _OVERLAP = 0.35  # of the letter size: how far a letter may reach back over the one before
 
 
@@ -113,16 +114,29 @@ class Writer:
 
     def _write_run(self, run: Run, n_chars: int) -> None:
         label = self.labels.get(run.page, "")
-        for first, past, toward in _stretches(run, n_chars):
+        for first, past, toward in _pieces(run, n_chars):
             low, high, tenths = _along(run, first, past, is_back=toward != _FORWARDS[run.turn])
-            box = Box(run.page, *(round(side, 2) for side in to_page(run.turn, low, run.y0, high, run.y1)))
+            box = Box(run.page, *(round(side, 2) for side in run.on_page(low, high)))
             advance = Advance(toward, tenths)
             span = Span(self.length + first, self.length + past)
-            self.places.append(Place(span, PageBoxes(run.page, run.page, label, (box,)), advance))
+            locator = PageBoxes(run.page, run.page, label, (box,), run.confidence)
+            self.places.append(Place(span, locator, advance))
         self._put(run.text[:n_chars])
 
 
 _Toward = Literal["right", "left", "up", "down"]
+
+
+def _pieces(run: Run, n_chars: int) -> list[tuple[int, int, _Toward]]:
+    """The stretches of a run; word by word where its line is aslant, or the box around it would reach into others."""
+    stretches = _stretches(run, n_chars)
+    if run.slant is None:
+        return stretches
+    return [
+        (first + word.start(), first + word.end(), toward)
+        for first, past, toward in stretches
+        for word in _WORD.finditer(run.text[first:past])
+    ]
 
 
 def _stretches(run: Run, n_chars: int) -> list[tuple[int, int, _Toward]]:

@@ -78,9 +78,14 @@ def transcript(heard: Sequence[Heard]) -> Transcript:
             added={"between segments": len(text) - n_spoken + n_looped} if len(kept) > 1 else {},
         ),
         warnings=_warnings(guesses, loops, len(spoken)),
-        speech_s=sum(part.end_s - part.start_s for part in spoken),
-        unclear_s=sum(part.end_s - part.start_s for part in (*guesses, *loops)),
+        speech_s=_seconds(spoken),
+        unclear_s=_seconds([*guesses, *loops]),
     )
+
+
+def _seconds(parts: Sequence[Heard]) -> float:
+    """Exact before it is rounded: some of the parts never sum up to more than all of them, in whatever order."""
+    return math.fsum(part.end_s - part.start_s for part in parts)
 
 
 def _is_loop(part: Heard) -> bool:
