@@ -36,6 +36,12 @@ class AnswerRequest(Taken):
     media_types: Names = Field(default_factory=list)
 
 
+class AskRequest(AnswerRequest):
+    """The same, with how many further samples of the generator each claim is held against (`gawah ask --self-check`)."""
+
+    self_check: int = Field(0, ge=0, le=8)
+
+
 class SearchRequest(AnswerRequest):
     """The same, with who ranks and how many hits."""
 
