@@ -1,6 +1,7 @@
 """A folder of damaged files, ingested: every one ends `ready` or `failed` with a code, and the good ones are still found.
 
-Every example file of every format is damaged in turn, by a seeded draw: bits flipped, cut short, given another ending.
+Every example file of every format is damaged in turn, by a seeded draw: bits flipped, cut short, given another ending, or, in a package of XML,
+values and elements changed where no checksum tells.
 Prints outcomes by format and code; exit code 1 when the extractor of a file failed by a Python exception (a bug of ours),
 when a document has another end, or when a good file is not found.   python -m bench.mutations [--files 1000] [--seed 1]
 """
@@ -8,11 +9,14 @@ when a document has another end, or when a good file is not found.   python -m b
 from __future__ import annotations
 
 import argparse
+import io
 import random
+import re
 import shutil
 import sys
 import tempfile
 import time
+import zipfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,9 +29,14 @@ from gawah.types import DocumentRecord, DocumentState
 
 EXAMPLES = ROOT / "examples"
 FOLDERS = ("formats", "scans", "recordings", "handbook")
-WAYS = ("flip", "burst", "cut", "swap")
+WAYS = ("flip", "burst", "cut", "swap", "inside")
 MOST_FLIPS = 40
 BURST_BYTES = 256
+XML = (".xml", ".rels", ".opf", ".xhtml")
+# What may be changed with the XML still well-formed: values in quotes, attributes, numbers, empty elements and leaves.
+_VALUE = re.compile(rb'(?<==")[^"]*(?=")|(?<=>)-?[\d.]+(?=<)')
+_REMOVABLE = re.compile(rb'\s[\w:-]+="[^"]*"(?=[\s/>])|<([\w:]+)(?:\s[^<>]*)?(?:/>|(?<!/)>[^<>]*</\1>)')
+ODD = (b"", b"-1", b"0", b"x", b"nan", b"1e400", b"4294967295", b"9" * 20, b"\xc2\xb2", b"A1:XFD1048576", b"../../x")
 GOOD = EXAMPLES / "handbook" / "incidents" / "2023-07-devkund.md"
 QUESTION, ANSWER = "What happened at Devkund in July 2023?", "part of the ice wall"
 OUR_FAULT = "the extractor failed: "  # how the sandbox names a Python exception that is no ExtractionError
@@ -52,14 +61,14 @@ def originals() -> list[Path]:
     return list(chosen.values())
 
 
-def mutants(files: Sequence[Path], n: int, seed: int) -> Iterator[Mutant]:
+def mutants(files: Sequence[Path], n: int, seed: int, ways: Sequence[str] = WAYS) -> Iterator[Mutant]:
     """The n first of an endless sequence that goes round the files and the ways."""
     draw = random.Random(seed)
     endings = sorted({path.suffix for path in files})
     content = {path: path.read_bytes() for path in files}
     for number in range(n):
         path = files[number % len(files)]
-        way = WAYS[number // len(files) % len(WAYS)]
+        way = ways[number // len(files) % len(ways)]
         data, ending = damaged(content[path], way, draw), path.suffix
         if way == "swap":
             ending = draw.choice([other for other in endings if other != ending])
@@ -67,7 +76,9 @@ def mutants(files: Sequence[Path], n: int, seed: int) -> Iterator[Mutant]:
 
 
 def damaged(data: bytes, way: str, draw: random.Random) -> bytes:
-    """Bits flipped anywhere, a burst of other bytes at one place, or the rest cut off; a swap leaves the bytes alone."""
+    """Bits flipped anywhere, a burst of other bytes at one place, a hole, or the rest cut off; a swap leaves the bytes alone."""
+    if way == "inside" and data.startswith(b"PK"):
+        return damaged_inside(data, draw)
     made = bytearray(data)
     if way == "flip":
         for _ in range(draw.randint(1, MOST_FLIPS)):
@@ -77,7 +88,33 @@ def damaged(data: bytes, way: str, draw: random.Random) -> bytes:
         made[at : at + BURST_BYTES] = draw.randbytes(BURST_BYTES)
     elif way == "cut":
         del made[draw.randrange(1, len(made)) :]
+    elif way == "inside":
+        at = draw.randrange(len(made))
+        del made[at : at + draw.randint(1, BURST_BYTES)]
     return bytes(made)
+
+
+def damaged_inside(data: bytes, draw: random.Random) -> bytes:
+    """A package with whole checksums, of which a few values are odd, elements are missing, or a part is."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    for _ in range(draw.randint(1, 3)):
+        names = sorted(name for name in parts if name.endswith(XML)) or sorted(parts)
+        name = draw.choice(names)
+        if len(names) > 1 and draw.random() < 0.1:
+            del parts[name]
+            continue
+        is_value = draw.random() < 0.6
+        places = list((_VALUE if is_value else _REMOVABLE).finditer(parts[name]))
+        if places:
+            place = draw.choice(places)
+            new = draw.choice(ODD) if is_value else b""
+            parts[name] = parts[name][: place.start()] + new + parts[name][place.end() :]
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(zipfile.ZipInfo(name), content)
+    return stream.getvalue()
 
 
 def is_our_fault(record: DocumentRecord) -> bool:

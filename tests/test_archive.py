@@ -203,3 +203,26 @@ def test_members_are_what_the_standard_library_reads(tmp_path, method):
                 assert code(lambda name=name: read_member(path, name, 10_000)) == "damaged"
             else:
                 assert read_member(path, name, 10_000) == oracle.read(name)
+
+
+def patched(data, mark, offset, value):
+    """The bytes with a two-byte number in the record that begins with a mark changed."""
+    made = bytearray(data)
+    at = made.rindex(mark) + offset
+    made[at : at + 2] = value.to_bytes(2, "little")
+    return bytes(made)
+
+
+def test_an_archive_of_an_unknown_version_is_refused_and_the_folder_goes_on(packed, tmp_path):
+    packed(patched(zipped(FILES), b"PK\x01\x02", 6, 148))
+    (tmp_path / "good.txt").write_text("words")
+    discovery = discover(tmp_path, "c")
+    assert [one.name for one in discovery.files] == ["good.txt"]
+    assert [(one.name, one.code) for one in discovery.refused] == [("box.zip", "damaged")]
+
+
+def test_a_directory_that_points_before_the_file_is_damaged(packed):
+    path = packed(patched(zipped(FILES), b"PK\x05\x06", 16, 60_000))
+    names = list(read_directory(path).members)
+    assert names
+    assert {code(lambda name=name: read_member(path, name, 10_000)) for name in names} == {"damaged"}

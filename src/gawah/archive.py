@@ -23,6 +23,7 @@ _LOCAL_MARK = b"PK\x03\x04"
 _PIECE_BYTES = 1 << 20
 _ENCRYPTED = 1
 # An archive with one of these is a document of its own: OOXML, EPUB, ODF.
+_FAULTS = (zipfile.BadZipFile, ValueError, struct.error, NotImplementedError)  # the last of a version nobody writes
 _DOCUMENT_MARKS = frozenset({"[content_types].xml", "meta-inf/container.xml", "mimetype"})
 
 
@@ -66,7 +67,7 @@ def is_folder_like(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             return not any(name.casefold() in _DOCUMENT_MARKS for name in archive.namelist())
-    except (zipfile.BadZipFile, OSError, ValueError, struct.error):
+    except (*_FAULTS, OSError):
         return True
 
 
@@ -81,7 +82,7 @@ def _directory(path: Path, size_bytes: int, mtime_ns: int) -> Directory:  # noqa
     try:
         with zipfile.ZipFile(path) as archive:
             entries = [entry for entry in archive.infolist() if not entry.filename.endswith("/")]
-    except (zipfile.BadZipFile, ValueError, struct.error) as error:
+    except _FAULTS as error:
         raise ArchiveError("damaged", f"the archive is cut short or damaged ({error}); save it again") from error
     if len(entries) > MOST_MEMBERS:
         raise ArchiveError("zip_bomb", f"it holds {len(entries):,} files, more than the {MOST_MEMBERS:,} allowed")
@@ -142,6 +143,8 @@ def read_member(path: Path, name: str, max_bytes: int) -> bytes:
         raise ArchiveError("encrypted", "it is protected by a password; pack it without one")
     if member.size_bytes > max_bytes:
         raise ArchiveError("too_large", f"it inflates to {member.size_bytes:,} bytes")
+    if member.header_offset < 0:
+        raise ArchiveError("damaged", "the archive has lost it; pack it again")
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     with open(descriptor, "rb") as stream:  # noqa: PTH123 — a descriptor, not a path
         stream.seek(member.header_offset)

@@ -11,6 +11,8 @@ from tests.api.serving import Server, cli, keyed, problem
 
 from gawah.api.access import DoorPolicy, RateLimit, is_loopback
 from gawah.api.problems import ProblemError
+from gawah.api.server import require_keys
+from gawah.errors import ConfigurationError
 from gawah.store.catalog import SqliteCatalog
 from gawah.store.keyring import KeyRing
 
@@ -164,10 +166,21 @@ def test_the_audit_log_has_who_did_what(server, bound):
 
 
 def test_nobody_can_reach_a_server_without_keys(tmp_path):
-    for words in (("--host", "0.0.0.0"), ("--host", "::"), ("--set", "require_key=true")):
-        done = cli(tmp_path / "store", "serve", "--port", "0", *words, code=5)
-        assert done.stderr.count("\n") == 1
-        assert "gawah keys create" in done.stderr
+    done = cli(tmp_path / "store", "serve", "--port", "0", "--host", "0.0.0.0", code=5)
+    assert done.stderr.count("\n") == 1
+    assert "gawah keys create" in done.stderr
+
+
+@pytest.mark.parametrize("options", [{"host": "::"}, {"host": "192.0.2.1"}, {"require_key": True}, {"host": "gawah.example"}])
+def test_a_key_that_works_is_needed_and_enough(make_app, options):
+    app = make_app(**options)
+    with pytest.raises(ConfigurationError):
+        require_keys(app)
+    key, _ = app.keys.create("one", scopes=["read"])
+    require_keys(app)
+    app.keys.revoke(key.id)
+    with pytest.raises(ConfigurationError):
+        require_keys(app)
 
 
 def test_an_address_that_is_taken_is_one_line(tmp_path):

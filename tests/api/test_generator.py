@@ -129,3 +129,20 @@ def test_an_instruction_in_a_document_is_text(server, model):
     body = server.ask("How much is the extra fee?")
     assert body["answer"] == "The extra fee is 3 EUR. [1]"
     assert all(citation["marker"] == 1 for citation in body["citations"])
+
+
+def test_a_strict_server_says_nothing_before_it_has_checked_it(server, model):
+    words = (*server.words, "--set", "strict=true", "--workers", "0")
+    request = {"model": "gawah", "stream": True, "messages": [{"role": "user", "content": QUESTION}]}
+    with Server(server.store, *words) as strict:
+        for written, end in (("The membership fee is 40 EUR a month. [1]", "answer"), ("It is 77 EUR. [1] It is so.", "refusal")):
+            model.script = [written]
+            with asked(strict) as stream:
+                events = list(events_of(stream.iter_lines()))
+            assert [name for name, _ in events] == [end]
+            with asked(strict, "/v1/chat/completions", request) as stream:
+                lines = [line.removeprefix("data: ") for line in stream.iter_lines() if line.startswith("data: ")]
+            deltas = [json.loads(line)["choices"][0]["delta"] for line in lines[:-1]]
+            body = events[0][1]
+            assert "".join(delta.get("content", "") for delta in deltas) == (body["answer"] or body["refusal"]["message"])
+            assert any(delta.get("refusal") for delta in deltas) == (end == "refusal")

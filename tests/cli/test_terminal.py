@@ -95,9 +95,9 @@ def test_every_command_is_safe_on_a_hostile_corpus(tmp_path, cache):
     question = "What oil does the lamp of the pier burn?\x1b[2J\x9b"
     gawah("ingest", root, "--dry-run")
     gawah("ingest", root, code=4)
-    answer_id = json.loads(gawah("ask", question, "--json", "--set", "gate_threshold=2").stdout)["answer_id"]
+    answer_id = json.loads(gawah("ask", question, "--json", "--set", "gate=reference", "--set", "gate_threshold=2").stdout)["answer_id"]
     assert "burns green oil" in gawah("show", answer_id).stdout
-    gawah("ask", question, "--set", "gate_threshold=0", code=3)
+    gawah("ask", question, "--set", "gate=reference", "--set", "gate_threshold=0", code=3)
     assert json.loads(gawah("show", name, "--json").stdout)["name"] == name
     for words in (("ls",), ("ls", "--json"), ("search", question), ("show", name), ("show", name, "--chunks"), ("verify",)):
         gawah(*words)

@@ -166,3 +166,10 @@ def test_the_encoding_of_a_part_is_its_own():
 def test_a_package_cut_short_is_damaged_and_not_of_an_unknown_type(name, share):
     data = (EXAMPLES / name).read_bytes()
     assert code_of(name, data[: int(share * len(data))]) == "damaged"
+
+
+def test_a_package_of_an_unknown_zip_version_is_damaged():
+    made = bytearray(GOOD)
+    made[made.rindex(b"PK\x01\x02") + 6] = 148
+    assert code_of("a.docx", bytes(made)) == "damaged"
+    assert code_of("a.unknown", bytes(made)) == "damaged"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -15,7 +16,15 @@ from gawah.api.logs import audit, log
 from gawah.api.once import REPLAYED, IdempotencyKey, at_once, made_before, once_key
 from gawah.api.pages import PAGE, Cursor, Limit, cursor_of, number_in
 from gawah.api.problems import ProblemError, problem, problem_json, problems, request_id_of
-from gawah.api.schemas import AnswerBody, AnswerPage, AnswerRequest, SearchBody, SearchRequest, VerificationBody
+from gawah.api.schemas import (
+    AnswerBody,
+    AnswerPage,
+    AnswerRequest,
+    AskRequest,
+    SearchBody,
+    SearchRequest,
+    VerificationBody,
+)
 from gawah.api.served import Asker, Reader, Served, ServedStore, Stop
 from gawah.envelope import hits_json, outcome_json
 from gawah.errors import NotFoundError, StoreError
@@ -54,7 +63,7 @@ _STREAM = {sse.EVENT_STREAM: {"schema": {"type": "string"}}}
     responses={200: {"model": AnswerBody, "content": _STREAM}, **problems(404, 409, 502, 504, 507)},
 )
 async def ask(
-    *, request: Request, asked: AnswerRequest, store: ServedStore, who: Asker, idempotency_key: IdempotencyKey = None
+    *, request: Request, asked: AskRequest, store: ServedStore, who: Asker, idempotency_key: IdempotencyKey = None
 ) -> Response:
     """Answers with citations, or refuses (200 with the status `refused`). What comes is what `gawah ask --json` prints.
 
@@ -69,30 +78,30 @@ async def ask(
         if streamed:
             return sse.stream(_replayed(body))
         return JSONResponse(body, headers=REPLAYED)
+    question = Question(asked.question, only, once, asked.self_check)
     if streamed:
-        return sse.stream(_streamed(request, store, who, Question(asked.question, only, once)))
+        return sse.stream(_streamed(request, store, who, question))
     with at_once(store, who.id, ROUTE, idempotency_key):
-        outcome = await store.ask(lambda: answered(store, who, Question(asked.question, only, once), None))
+        outcome = await store.ask(lambda: answered(store, who, question, None))
     noted(request, who, outcome)
     return JSONResponse(outcome_json(outcome))
 
 
+@dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, of which documents, and how it is known again."""
+    """What is asked, of which documents, how it is known again, and against how many samples its claims are held."""
 
-    __slots__ = ("once", "only", "text")
-
-    def __init__(self, text: str, only: Filter | None, once: OnceKey | None = None) -> None:
-        self.text = text
-        self.only = only
-        self.once = once
+    text: str
+    only: Filter | None
+    once: OnceKey | None = None
+    n_samples: int = 0
 
 
 def answered(store: Served, who: Principal, question: Question, heard: Callable[[str], None] | None) -> Outcome:
     """Asks, and notes who did. Runs in a thread of the pool; counts what came of it."""
     outcome: Outcome | None = None
     try:
-        outcome = store.app.ask(question.text, only=question.only, heard=heard)
+        outcome = store.app.ask(question.text, only=question.only, heard=heard, self_check=question.n_samples)
     finally:
         status = "failed" if outcome is None else str(outcome_json(outcome)["status"])
         store.metrics.count("gawah_answers_total", status=status)

@@ -120,14 +120,16 @@ async def _chunks(
     """The role, the sentences, then a chunk with what can only be known at the end, and `[DONE]`."""
     frame = _frame(request_id_of(request), model, "chat.completion.chunk")
     yield sse.data(_chunk(frame, {"role": "assistant", "content": ""}))
+    is_told = False
     try:
         async for sentence in sentences(store, who, question):
             if isinstance(sentence, str):
                 yield sse.data(_chunk(frame, {"content": sentence}))
+                is_told = True
                 continue
             noted(request, who, sentence)
             body = outcome_json(sentence)
-            if body["refusal"]:
+            if not is_told:  # a refusal; or a strict answer, which is told when it has been checked
                 yield sse.data(_chunk(frame, {"content": said(body), "refusal": refused(body)}))
             last = _chunk(frame, {"annotations": url_citations(body)}, "stop")
             yield sse.data({**last, "gawah": body})

@@ -36,6 +36,12 @@ class AnswerRequest(Taken):
     media_types: Names = Field(default_factory=list)
 
 
+class AskRequest(AnswerRequest):
+    """The same, with how many further samples of the generator each claim is held against (`gawah ask --self-check`)."""
+
+    self_check: int = Field(0, ge=0, le=8)
+
+
 class SearchRequest(AnswerRequest):
     """The same, with who ranks and how many hits."""
 
@@ -198,11 +204,29 @@ class CitationBody(Given):
     chunk_id: str
 
 
+class MissingBody(Given):
+    kind: str
+    text: str
+
+
+class HighlightBody(Given):
+    marker: int
+    from_: int = Field(alias="from")
+    to: int
+
+
 class ClaimBody(Given):
+    """What has a default was not recorded by earlier versions."""
+
     from_: int = Field(alias="from")
     to: int
     markers: list[int]
-    status: Literal["cited", "uncited"]
+    status: str = Field(description="supported, weak, unsupported or uncited; cited where support was not looked at")
+    score: float | None = None
+    missing: list[MissingBody] = Field(default_factory=list)
+    foreign: list[str] = Field(default_factory=list)
+    highlights: list[HighlightBody] = Field(default_factory=list)
+    agreeing: int | None = None
 
 
 class MarkBody(Given):
@@ -216,6 +240,7 @@ class RefusalBody(Given):
     message: str
     threshold: float
     nearest: list[HitBody]
+    unsupported: list[str] = Field(default_factory=list)
 
 
 class AnswerBody(Given):
@@ -232,6 +257,7 @@ class AnswerBody(Given):
     unknown_markers: list[int]
     flags: list[str]
     refusal: RefusalBody | None
+    self_check: dict[str, int] | None = None
     gate: dict[str, Any]
     provenance: dict[str, Any]
 

@@ -204,7 +204,7 @@ def _zip_kind(data: bytes) -> str:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = archive.namelist()
-    except (zipfile.BadZipFile, OSError, ValueError, struct.error):  # cut short: the entries' own headers are left
+    except (zipfile.BadZipFile, OSError, ValueError, struct.error, NotImplementedError):  # cut short: the entries' own headers are left
         names = [name.decode("utf-8", "replace") for name in _ENTRY_NAME.findall(data)]
     if "META-INF/container.xml" in names:  # an EPUB that was packed without care
         return EPUB

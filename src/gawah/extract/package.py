@@ -25,7 +25,9 @@ MOST_TOTAL_BYTES = 1 << 30
 _PIECE_BYTES = 1 << 20
 _PROLOG_BYTES = 4096
 _MOST_DIGITS = 9
-_ZIP_FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, struct.error, ValueError, KeyError)
+_ZIP_FAULTS = (
+    zipfile.BadZipFile, zlib.error, EOFError, OSError, struct.error, ValueError, KeyError, NotImplementedError,
+)  # fmt: skip
 Element: TypeAlias = Any  # lxml has no types
 
 
@@ -72,7 +74,7 @@ class Package:
                     self.n_inflated += len(piece)
                     self._require_room(name, size)
                     pieces.append(piece)
-        except (*_ZIP_FAULTS, NotImplementedError, RuntimeError) as error:
+        except (*_ZIP_FAULTS, RuntimeError) as error:
             reason = f"its part {name!r} is damaged ({_said(error)}); save the file again"
             raise ExtractionError("damaged", reason) from error
         return b"".join(pieces)

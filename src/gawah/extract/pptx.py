@@ -144,7 +144,8 @@ class _Deck:
     def _put_paragraphs(self, body: Element, where: Where, *, may_be_list: bool) -> None:
         paragraphs = [element for element in body if local(element) == "p"]
         for paragraph, lines in zip(paragraphs, drawing_paragraphs(body), strict=True):
-            bullet = {local(item) for item in child(paragraph, "pPr") or ()}
+            properties = child(paragraph, "pPr")
+            bullet = set() if properties is None else {local(item) for item in properties}
             is_item = bool(bullet & {"buChar", "buAutoNum", "buBlip"}) or (may_be_list and "buNone" not in bullet)
             kind = BlockKind.ITEM if is_item else BlockKind.PARAGRAPH
             self.assembly.put(kind, self.assembly.take_lines(lines), where)
