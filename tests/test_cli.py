@@ -377,7 +377,7 @@ def test_pages_that_nobody_could_read_are_said_at_every_turn(gawah, folder, tmp_
     assert done.stderr == (
         "1 page of 1 document could not be read: reading pictures of text needs tesseract: apt-get install tesseract-ocr\n"
     )
-    assert "fees.pdf  (1 of 2 pages unread)" in gawah("ls").stdout
+    assert "fees.pdf  (1 of 2 pages unread)" in gawah("ls", env=blind).stdout
     assert json.loads(gawah("ls", "--json").stdout)["documents"][0]["quality"]["pages_unread"] == 1
     status = json.loads(gawah("status", "--json").stdout)
     assert (status["pages"], status["pages_unread"], status["pages_ocr"]) == (2, 1, 0)

@@ -176,12 +176,11 @@ def _detail(store: Served, who: Principal, document_id: str) -> dict[str, Any]:
         with store.app.catalog.snapshot() as snapshot:
             document = snapshot.load_document(record.no)
     except NotFoundError:  # it was never ready
-        return {**body, "warnings": None, "conservation": None, "quality": None, "n_removed": None}
+        return {**body, "warnings": None, "conservation": None, "n_removed": None}
     return {
         **body,
         "warnings": list(document.warnings),
         "conservation": to_json(document.conservation),
-        "quality": dict(document.quality),
         "n_removed": len(document.removed),
     }
 

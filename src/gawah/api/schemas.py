@@ -99,6 +99,7 @@ class DocumentBody(Given):
     stamp: dict[str, Any] | None
     stale: list[str]
     counters: Counters
+    quality: dict[str, int]
     file_sha256: str
     indexed_sha256: str
     updated_at: float
@@ -110,7 +111,6 @@ class DocumentDetail(DocumentBody):
 
     warnings: list[str] | None
     conservation: dict[str, Any] | None
-    quality: dict[str, int] | None
     n_removed: int | None
     versions: list[dict[str, Any]]
 
