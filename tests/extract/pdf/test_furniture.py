@@ -104,3 +104,10 @@ def test_a_bold_look_made_by_printing_twice_is_read_once():
     document = read(pdf([page]))
     assert document.text.count("Warning here") == 1
     assert document.conservation.dropped["printed twice"] == len("Warninghere")
+
+
+def test_the_same_words_in_another_size_elsewhere_are_read_too():
+    page = Page().text(24, 240, "mark", 10).text(48, 480, "mark", 20)  # the same cell, each on the grid of its size
+    document = read(pdf([page]))
+    assert document.text.count("mark") == 2
+    assert "printed twice" not in document.conservation.dropped

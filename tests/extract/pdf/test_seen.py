@@ -330,3 +330,11 @@ def test_a_page_that_tesseract_cannot_do_leaves_the_others(note, monkeypatch, tm
     with pytest.raises(ExtractionError) as caught:
         read_by_eye(pdf([note]))
     assert caught.value.reason_code == "ocr_failed"
+
+
+@pytest.mark.parametrize("box", [(0, 0, 0, 800), (0, 0, 600, 0), (5, 5, 5, 5)])
+def test_a_page_without_width_or_height_has_a_picture_all_the_same(box):
+    drawing = drawing_of(box, 0, 300)
+    assert min(drawing.width, drawing.height) >= 1
+    assert drawing.dpi > 0
+    assert drawing.to_page(0, 0, 1, 1)

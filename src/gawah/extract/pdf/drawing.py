@@ -13,6 +13,7 @@ from gawah.extract.pdf.page import PdfPage
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+_LEAST_SIDE_PT = 1.0
 _POINTS_AN_INCH = 72
 _LONGEST_PX = 6000  # of the longer side; A3 at 300 dpi has 4961
 _GREY = 1  # pixel format: a byte a pixel
@@ -52,7 +53,11 @@ class Drawing:
 
 
 def drawing_of(box: tuple[float, float, float, float], rotation: int, dpi: int) -> Drawing:
-    """How a page is drawn at a resolution, or at the lower one at which its longer side is not too long."""
+    """How a page is drawn at a resolution, or at the lower one at which its longer side is not too long.
+
+    A damaged page may have no width or no height: it is drawn as if it had a point of it.
+    """
+    box = box[0], box[1], max(box[2], box[0] + _LEAST_SIDE_PT), max(box[3], box[1] + _LEAST_SIDE_PT)
     sides = box[2] - box[0], box[3] - box[1]
     scale = min(dpi / _POINTS_AN_INCH, _LONGEST_PX / max(sides))
     width, height = (max(1, round(side * scale)) for side in (sides if rotation % 180 == 0 else sides[::-1]))

@@ -108,7 +108,7 @@ class _Builder:
         self.is_odd = ODD.search(units) is not None
         self.has_rtl = RTL.search(units) is not None
         self.has_marks = _MARKED.search(units) is not None
-        self.printed: set[tuple[str, int, int]] = set()
+        self.printed: set[tuple[tuple[str, float], int, int]] = set()
         self.current: Run | None = None
 
     def take(self, word: _Word, frame: Frame) -> None:
@@ -186,10 +186,10 @@ class _Builder:
         column, row = round(run.x0 / step), round(run.y0 / step)
         aside = column + (1 if run.x0 > column * step else -1)
         above = row + (1 if run.y0 > row * step else -1)
-        seen, text = self.printed, run.text
+        seen, text = self.printed, (run.text, round(run.size, 1))  # another size has another grid
         key = (text, column, row)
         if key in seen or (text, aside, row) in seen or (text, column, above) in seen or (text, aside, above) in seen:
-            result.dropped["printed twice"] += len(text)
+            result.dropped["printed twice"] += len(run.text)
             return False
         seen.add(key)
         return True
