@@ -35,7 +35,7 @@ def calibrate(
     """Fit the gate and its threshold on labelled questions: folders with corpus/, queries.jsonl, unanswerable.jsonl."""
     from gawah.calibrate import calibrate_sets
     from gawah.errors import UsageError
-    from gawah.gate import calibration_json
+    from gawah.gate import calibration_json, packaged_calibration
 
     settings = load(context, store, assignments).settings
     calibration = calibrate_sets(settings, sets, max_bluff=max_bluff)
@@ -50,9 +50,13 @@ def calibrate(
     if as_json:
         print_json(body)
         return
-    for name, model in (("by vectors", calibration.vectors), ("by words", calibration.words)):
+    shipped = packaged_calibration().words == calibration.words
+    by_words = "by words, for questions the encoder cannot read" + (", as it ships: the sets have too few" if shipped else "")
+    for name, model in (("by vectors", calibration.vectors), (by_words, calibration.words)):
         _print_model(name, model)
-    if out:
+    if not out:
+        say("not written: --out FILE keeps it", err=True)
+    else:
         say(f"written to {out}; use it with --set gate=calibrated --set calibration={out}", err=True)
 
 

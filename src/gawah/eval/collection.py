@@ -165,7 +165,8 @@ def _lines(path: Path) -> list[str]:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise CollectionError(f"cannot read {path}: {error.strerror or error}") from error
+        hint = "; an evaluation set is a folder with corpus/ and queries.jsonl (docs/evaluation.md)"
+        raise CollectionError(f"cannot read {path}: {error.strerror or error}{hint}") from error
     try:
         return data.decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:

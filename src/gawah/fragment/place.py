@@ -175,7 +175,9 @@ def _join_boxes(boxes: Sequence[ImageBox], _: Span) -> Locator:
 
 
 def _join_parts(parts: Sequence[MailPart], span: Span) -> Locator | None:
+    """One part. A message's headers ("0", "2.0") stand above its body in every reader: what holds both is in the body."""
     names = {part.part for part in parts}
+    names = {name for name in names if name.rpartition(".")[2] != "0"} or names
     return MailPart(names.pop(), span.start, span.end) if len(names) == 1 else None
 
 

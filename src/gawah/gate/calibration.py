@@ -85,7 +85,10 @@ def load_calibration(path: Path, stamp: CalibrationStamp) -> Calibration:
     try:
         body = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ConfigurationError(f"cannot read the calibration {path}: {error}") from error
+        said = getattr(error, "strerror", None) or "it is no JSON"
+        raise ConfigurationError(
+            f"cannot read the calibration {path}: {said}; `gawah calibrate SET --out FILE` writes one"
+        ) from error
     calibration = calibration_of(body, str(path))
     if differing := differences(calibration.stamp, stamp):
         raise ConfigurationError(
