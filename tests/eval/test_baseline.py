@@ -111,3 +111,13 @@ def test_a_rank_that_is_none_is_an_error(run, tmp_path):
     (folder / "questions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     with pytest.raises(UsageError, match="holds the rank 'first'"):
         judge_run(run, baseline=read_baseline(folder))
+
+
+def test_a_baseline_without_a_system_in_common_is_refused(run, tmp_path):
+    folder = tmp_path / "b"
+    write_files(run, folder)
+    lines = [json.loads(line) for line in (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
+    written = "".join(json.dumps({**line, "systems": {}} if "systems" in line else line) + "\n" for line in lines)
+    (folder / "questions.jsonl").write_text(written, encoding="utf-8")
+    with pytest.raises(UsageError, match="no system in common"):
+        judge_run(run, baseline=read_baseline(folder))
