@@ -200,7 +200,7 @@ def test_an_ingest_that_is_interrupted_gives_back_what_it_held(gawah, folder, tm
         pass
     process.send_signal(signal.SIGINT)
     _, said = process.communicate()
-    assert process.returncode == 130
+    assert process.returncode == 130, said
     assert said == b"gawah: interrupted; what was acknowledged is kept\n"
     states = json.loads(gawah("status", "--json").stdout)["documents"]
     assert set(states) == {"ready", "queued"}
