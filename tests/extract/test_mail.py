@@ -152,6 +152,55 @@ def test_a_mailbox_is_its_messages_in_order():
     assert read("1678.M1", first.as_bytes()).source.media_type == "message/rfc822"
 
 
+def separated(*bodies, line=b"From ann@example.org Tue Mar  5 10:00:00 2024"):
+    return b"\n".join(line + b"\nSubject: s%d\n\n" % n + body + b"\n" for n, body in enumerate(bodies))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "From the gate it is a mile.",
+        "From Tuesday on the fee is 40 EUR: see below.",
+        "From ann@example.org Tue Mar  5 10:00:00 2024",  # no header follows
+        "From the list of Tue Mar 5:\nFee: 40 EUR",
+    ],
+)
+def test_a_paragraph_that_begins_with_from_is_text(line):
+    document = read("all.mbox", separated(b"alpha\n\n" + line.encode() + b"\n\nbeta", b"gamma"))
+    assert [b.title for b in document.blocks if b.kind == "heading"] == ["s0", "s1"]
+    assert line in document.text
+    assert place_of(document, "beta").part == "1/1"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"From - Tue Mar 05 10:00:00 2024",
+        b"From 1234@xxx Tue Mar 05 10:00:00 +0000 2024",
+        b"From ann at example.org  Tue Mar  5 10:00:00 2024",
+        b"From ann Tue Mar  5 10:00 MET DST 2024 +0100",
+        b"From ann Tue Mar  5 10:00:00 2024 remote from host\r",
+    ],
+)
+def test_lines_between_messages_as_programs_write_them(line):
+    document = read("all.mbox", separated(b"alpha", b"beta", line=line))
+    assert [b.title for b in document.blocks if b.kind == "heading"] == ["s0", "s1"]
+    assert "2024" not in document.text
+
+
+def test_a_mailbox_keeps_what_stands_before_its_first_message():
+    document = read("all.mbox", b"From nobody in particular\n\nalpha\n\n" + separated(b"beta"))
+    assert "From nobody in particular\n\nalpha" in document.text
+    assert place_of(document, "beta").part == "2/1"
+
+
+@given(st.lists(st.sampled_from(["From here", ">From here", "word", "", "From a Tue Mar  5 10:00:00 2024", "a b: c"]), max_size=12))
+def test_no_line_of_a_mailbox_is_dropped(lines):
+    quoted = [f">{line}" if line.lstrip(">").startswith("From ") else line for line in lines]
+    document = read("all.mbox", separated("\n".join(quoted).encode()))
+    assert document.text.split("Subject: s0")[1].split() == " ".join(lines).split()
+
+
 def test_a_note_that_looks_a_little_like_a_mail_is_a_note():
     assert read("note", b"From: here\n\nwe go\n").source.media_type == "text/plain"
 

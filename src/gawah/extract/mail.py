@@ -7,8 +7,6 @@ Parts are numbered as IMAP does (RFC 3501, 6.4.5): "1.2", "0" for the headers; i
 from __future__ import annotations
 
 import binascii
-import re
-from collections.abc import Iterator
 from email import message_from_bytes, policy
 from email.errors import HeaderParseError, MessageError
 from email.header import decode_header
@@ -19,13 +17,12 @@ from gawah.extract.assembly import sane_title
 from gawah.extract.canonical import stem
 from gawah.extract.detect import MBOX
 from gawah.extract.letter import Letter, Read
+from gawah.extract.mail_box import messages
 from gawah.types import Document, SourceFile
 
 _SHOWN_HEADERS = ("From", "To", "Cc", "Date", "Subject")
 _DEEPEST_MESSAGE = 10  # messages inside messages
 _DEEPEST_PART = 60
-_FROM_LINE = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\n]*\n")
-_QUOTED_FROM = re.compile(rb"(?m)^>(>*From )")
 _CODED = (LookupError, ValueError, HeaderParseError, binascii.Error)
 
 
@@ -33,7 +30,7 @@ class MailExtractor:
     """message/rfc822 and application/mbox. `read` reads attachments: the registry's own call."""
 
     name = "mail"
-    version = 1
+    version = 2
 
     def __init__(self, read: Read) -> None:
         self._read = read
@@ -44,7 +41,7 @@ class MailExtractor:
         subject = ""
         try:
             if source.media_type == MBOX:
-                for number, raw in enumerate(_messages(data), start=1):
+                for number, raw in enumerate(messages(data), start=1):
                     _Walk(letter, f"{number}/").message(_parsed(raw), level=1, heading=True)
             else:
                 message = _parsed(data)
@@ -60,17 +57,6 @@ class MailExtractor:
 def _parsed(data: bytes) -> Message:
     # The older policy: the newer one's header parser raises on headers that real mail is full of.
     return message_from_bytes(data, policy=policy.compat32)
-
-
-def _messages(data: bytes) -> Iterator[bytes]:
-    """The messages of a mailbox, their quoted "From " lines as they were (mboxrd)."""
-    marks = list(_FROM_LINE.finditer(data))
-    if not marks:
-        yield data
-        return
-    ends = [mark.start() for mark in marks[1:]] + [len(data)]
-    for mark, end in zip(marks, ends, strict=True):
-        yield _QUOTED_FROM.sub(rb"\1", data[mark.end() : end])
 
 
 class _Walk:
