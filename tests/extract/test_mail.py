@@ -1,6 +1,7 @@
 """Messages: headers, the body that says most, attachments by their own extractors, each with its part."""
 
 import io
+from base64 import b64encode, encodebytes
 from email.message import EmailMessage
 
 import openpyxl
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from tests.extract.made import blocks, code_of, place_of, read
 
 from gawah.extract.letter import unflowed
+from gawah.extract.mail_content import unbase64
 from gawah.types import MailPart
 
 
@@ -132,6 +134,49 @@ def test_coded_headers_and_bodies_are_decoded():
 )
 def test_broken_messages_keep_their_words(raw):
     assert read("a.eml", raw).text.strip()
+
+
+def based(raw, kind="text/plain; charset=utf-8"):
+    head = f"From: a@b.example\nSubject: s\nContent-Type: {kind}\nContent-Transfer-Encoding: base64\n\n"
+    return head.encode() + raw
+
+
+def test_base64_behind_inner_padding_is_read():
+    raw = encodebytes(b"The gate is shut\n") + encodebytes(b"The key is with Asha Rana at the office.\n")
+    assert raw.split(b"\n")[0].endswith(b"=")
+    document = read("a.eml", based(raw))
+    assert "The gate is shut\nThe key is with Asha Rana at the office." in document.text
+    assert document.warnings == ()
+
+
+def test_of_base64_that_is_cut_short_the_whole_characters_are_read_and_it_is_said():
+    raw = encodebytes("The fee is forty €".encode()).rstrip()
+    for n in range(1, 4):
+        document = read("a.eml", based(raw[:-n]))
+        assert document.text.rstrip().endswith("The fee is forty €" if n == 1 else "The fee is forty")  # the last is padding
+        assert document.warnings == ("part 1: its base64 is cut short; what is whole was read",)
+
+
+@given(st.lists(st.binary(max_size=80), max_size=5), st.integers(1, 76))
+def test_runs_of_base64_come_back_whole(pieces, width):
+    coded = b"".join(b64encode(piece) for piece in pieces)
+    lines = b"\r\n".join(coded[at : at + width] for at in range(0, len(coded), width))
+    expected = (b"".join(pieces), ())
+    assert unbase64(coded) == expected
+    assert unbase64(lines) == expected
+
+
+def test_what_says_it_is_base64_and_is_not_is_read_as_it_is():
+    document = read("a.eml", based(b"Plain words, after all.\n"))
+    assert "Plain words, after all." in document.text
+    assert document.warnings == ("part 1: it says it is base64, which it is not",)
+
+
+def test_faults_of_a_message_are_named_once():
+    raw = b'From: a@b.example\nContent-Type: multipart/mixed; boundary="b"\n\n--b\n\nwords\n'
+    assert read("a.eml", raw).warnings == ("the message is malformed: close boundary not found",)
+    box = separated(b"alpha") + b"\nFrom b Tue Mar  5 10:00:00 2024\n" + raw
+    assert read("all.mbox", box).warnings == ("message 2 is malformed: close boundary not found",)
 
 
 def test_a_sealed_message_is_said_to_be_sealed():
