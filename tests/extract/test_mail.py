@@ -259,6 +259,25 @@ def test_lines_that_were_broken_for_display_are_joined():
     assert "> quoted words\nmine\n-- \nAnn" in document.text
 
 
+@pytest.mark.parametrize(("delsp", "joined"), [("yes", "A sentence of 40 EUR."), ("no", "A sen tence  of 40 EUR.")])
+def test_blanks_that_only_mark_a_soft_break_go_when_the_message_says_so(delsp, joined):
+    head = f"From: a@b.example\nSubject: s\nContent-Type: text/plain; format=flowed; delsp={delsp}\n\n"
+    document = read("a.eml", head.encode() + b"A sen \ntence  \nof 40 EUR.\n")
+    assert joined in document.text
+    assert document.conservation.holds
+
+
+@pytest.mark.parametrize("kind", ["plain", "html"])
+def test_declared_utf_7_is_decoded(kind):
+    head = f"From: a@b.example\nSubject: s\nContent-Type: text/{kind}; charset=UTF-7\n\n".encode()
+    document = read("a.eml", head + "Die Gebühr: 40 €\n".encode("utf-7"))
+    assert "Die Gebühr: 40 €" in document.text
+    assert document.warnings == ()
+    wrong = read("a.eml", head + b"2 +=+ 2\n")
+    assert "2 +=+ 2" in wrong.text
+    assert "it says it is utf-7, which it is not" in wrong.warnings[0]
+
+
 @given(st.text(alphabet="ab >\n", max_size=60))
 def test_joining_lines_takes_out_line_breaks_and_quote_marks_only(text):
     joined = unflowed(text)

@@ -153,9 +153,13 @@ class _Walk:
 
     def _bytes(self, part: Message, path: str) -> tuple[bytes, str]:
         data, charset = self._content(part, path)
-        if str(part.get_param("format", "")).lower() == "flowed":
-            return self._letter.unflow(data, charset)
+        if _says(part, "format", "flowed"):
+            return self._letter.unflow(data, charset, delete_space=_says(part, "delsp", "yes"))
         return data, charset
+
+
+def _says(part: Message, parameter: str, word: str) -> bool:
+    return str(part.get_param(parameter, "")).lower() == word
 
 
 def _joined(path: str, number: int) -> str:
