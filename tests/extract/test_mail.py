@@ -12,7 +12,7 @@ from tests.extract.made import blocks, code_of, place_of, read
 
 from gawah.extract.letter import unflowed
 from gawah.extract.mail_content import unbase64
-from gawah.types import MailPart
+from gawah.types import MailPart, Removal
 
 
 def message(**headers):
@@ -177,6 +177,16 @@ def test_faults_of_a_message_are_named_once():
     assert read("a.eml", raw).warnings == ("the message is malformed: close boundary not found",)
     box = separated(b"alpha") + b"\nFrom b Tue Mar  5 10:00:00 2024\n" + raw
     assert read("all.mbox", box).warnings == ("message 2 is malformed: close boundary not found",)
+
+
+def test_words_outside_of_the_parts_are_kept_as_removed():
+    head = b'From: a@b.example\nContent-Type: multipart/mixed; boundary="b"\n\n'
+    document = read("a.eml", head + b"Needs caf\xc3\xa9 MIME.\n--b\n\nwords\n--b--\nA \xff footer.\n")
+    assert document.text.endswith("words")
+    assert document.removed == (Removal("outside of the parts", "Needs café MIME. A \ufffd footer."),)
+    assert document.conservation.dropped["outside of the parts"] >= len("Needs café MIME.A x footer.")
+    assert document.conservation.holds
+    assert read("a.eml", head + b"\n--b\n\nwords\n--b--\n\n").removed == ()
 
 
 def test_a_sealed_message_is_said_to_be_sealed():

@@ -88,6 +88,7 @@ class _Walk:
             raise ExtractionError("too_deep", f"its parts are nested more than {_DEEPEST_PART} deep")
         kind = part.get_content_type()
         children = _children(part)
+        self._outside(part)
         if kind == "multipart/alternative":
             self._alternatives(part, path, level, depth)
         elif kind == "multipart/related":
@@ -105,6 +106,13 @@ class _Walk:
                 self._part(inner, _joined(path, number), level, depth)
         else:
             self._leaf(part, kind, path, level)
+
+    def _outside(self, part: Message) -> None:
+        """What stands before the first boundary and behind the last: for programs without MIME, or lost there."""
+        for text in (part.preamble, part.epilogue):
+            if text and text.strip():
+                words = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+                self._letter.assembly.remove("outside of the parts", words)
 
     def _inner_message(self, message: Message, path: str, level: int, depth: int) -> None:
         if depth >= _DEEPEST_MESSAGE:
