@@ -1,6 +1,7 @@
 """Messages: headers, the body that says most, attachments by their own extractors, each with its part."""
 
 import io
+from base64 import b64encode, encodebytes
 from email.message import EmailMessage
 
 import openpyxl
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 from tests.extract.made import blocks, code_of, place_of, read
 
 from gawah.extract.letter import unflowed
-from gawah.types import MailPart
+from gawah.extract.mail_content import unbase64
+from gawah.types import MailPart, Removal
 
 
 def message(**headers):
@@ -134,6 +136,59 @@ def test_broken_messages_keep_their_words(raw):
     assert read("a.eml", raw).text.strip()
 
 
+def based(raw, kind="text/plain; charset=utf-8"):
+    head = f"From: a@b.example\nSubject: s\nContent-Type: {kind}\nContent-Transfer-Encoding: base64\n\n"
+    return head.encode() + raw
+
+
+def test_base64_behind_inner_padding_is_read():
+    raw = encodebytes(b"The gate is shut\n") + encodebytes(b"The key is with Asha Rana at the office.\n")
+    assert raw.split(b"\n")[0].endswith(b"=")
+    document = read("a.eml", based(raw))
+    assert "The gate is shut\nThe key is with Asha Rana at the office." in document.text
+    assert document.warnings == ()
+
+
+def test_of_base64_that_is_cut_short_the_whole_characters_are_read_and_it_is_said():
+    raw = encodebytes("The fee is forty €".encode()).rstrip()
+    for n in range(1, 4):
+        document = read("a.eml", based(raw[:-n]))
+        assert document.text.rstrip().endswith("The fee is forty €" if n == 1 else "The fee is forty")  # the last is padding
+        assert document.warnings == ("part 1: its base64 is cut short; what is whole was read",)
+
+
+@given(st.lists(st.binary(max_size=80), max_size=5), st.integers(1, 76))
+def test_runs_of_base64_come_back_whole(pieces, width):
+    coded = b"".join(b64encode(piece) for piece in pieces)
+    lines = b"\r\n".join(coded[at : at + width] for at in range(0, len(coded), width))
+    expected = (b"".join(pieces), ())
+    assert unbase64(coded) == expected
+    assert unbase64(lines) == expected
+
+
+def test_what_says_it_is_base64_and_is_not_is_read_as_it_is():
+    document = read("a.eml", based(b"Plain words, after all.\n"))
+    assert "Plain words, after all." in document.text
+    assert document.warnings == ("part 1: it says it is base64, which it is not",)
+
+
+def test_faults_of_a_message_are_named_once():
+    raw = b'From: a@b.example\nContent-Type: multipart/mixed; boundary="b"\n\n--b\n\nwords\n'
+    assert read("a.eml", raw).warnings == ("the message is malformed: close boundary not found",)
+    box = separated(b"alpha") + b"\nFrom b Tue Mar  5 10:00:00 2024\n" + raw
+    assert read("all.mbox", box).warnings == ("message 2 is malformed: close boundary not found",)
+
+
+def test_words_outside_of_the_parts_are_kept_as_removed():
+    head = b'From: a@b.example\nContent-Type: multipart/mixed; boundary="b"\n\n'
+    document = read("a.eml", head + b"Needs caf\xc3\xa9 MIME.\n--b\n\nwords\n--b--\nA \xff footer.\n")
+    assert document.text.endswith("words")
+    assert document.removed == (Removal("outside of the parts", "Needs café MIME. A \ufffd footer."),)
+    assert document.conservation.dropped["outside of the parts"] >= len("Needs café MIME.A x footer.")
+    assert document.conservation.holds
+    assert read("a.eml", head + b"\n--b\n\nwords\n--b--\n\n").removed == ()
+
+
 def test_a_sealed_message_is_said_to_be_sealed():
     raw = plain("x", Subject="Sealed").as_bytes().replace(b'text/plain; charset="utf-8"', b"application/pkcs7-mime; smime-type=enveloped-data")
     assert "encrypted or sealed" in read("a.eml", raw).warnings[0]
@@ -152,6 +207,55 @@ def test_a_mailbox_is_its_messages_in_order():
     assert read("1678.M1", first.as_bytes()).source.media_type == "message/rfc822"
 
 
+def separated(*bodies, line=b"From ann@example.org Tue Mar  5 10:00:00 2024"):
+    return b"\n".join(line + b"\nSubject: s%d\n\n" % n + body + b"\n" for n, body in enumerate(bodies))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "From the gate it is a mile.",
+        "From Tuesday on the fee is 40 EUR: see below.",
+        "From ann@example.org Tue Mar  5 10:00:00 2024",  # no header follows
+        "From the list of Tue Mar 5:\nFee: 40 EUR",
+    ],
+)
+def test_a_paragraph_that_begins_with_from_is_text(line):
+    document = read("all.mbox", separated(b"alpha\n\n" + line.encode() + b"\n\nbeta", b"gamma"))
+    assert [b.title for b in document.blocks if b.kind == "heading"] == ["s0", "s1"]
+    assert line in document.text
+    assert place_of(document, "beta").part == "1/1"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"From - Tue Mar 05 10:00:00 2024",
+        b"From 1234@xxx Tue Mar 05 10:00:00 +0000 2024",
+        b"From ann at example.org  Tue Mar  5 10:00:00 2024",
+        b"From ann Tue Mar  5 10:00 MET DST 2024 +0100",
+        b"From ann Tue Mar  5 10:00:00 2024 remote from host\r",
+    ],
+)
+def test_lines_between_messages_as_programs_write_them(line):
+    document = read("all.mbox", separated(b"alpha", b"beta", line=line))
+    assert [b.title for b in document.blocks if b.kind == "heading"] == ["s0", "s1"]
+    assert "2024" not in document.text
+
+
+def test_a_mailbox_keeps_what_stands_before_its_first_message():
+    document = read("all.mbox", b"From nobody in particular\n\nalpha\n\n" + separated(b"beta"))
+    assert "From nobody in particular\n\nalpha" in document.text
+    assert place_of(document, "beta").part == "2/1"
+
+
+@given(st.lists(st.sampled_from(["From here", ">From here", "word", "", "From a Tue Mar  5 10:00:00 2024", "a b: c"]), max_size=12))
+def test_no_line_of_a_mailbox_is_dropped(lines):
+    quoted = [f">{line}" if line.lstrip(">").startswith("From ") else line for line in lines]
+    document = read("all.mbox", separated("\n".join(quoted).encode()))
+    assert document.text.split("Subject: s0")[1].split() == " ".join(lines).split()
+
+
 def test_a_note_that_looks_a_little_like_a_mail_is_a_note():
     assert read("note", b"From: here\n\nwe go\n").source.media_type == "text/plain"
 
@@ -163,6 +267,25 @@ def test_lines_that_were_broken_for_display_are_joined():
     document = read("a.eml", head + b"\n\n" + body.encode())
     assert "The fee is 40 EUR a month." in document.text
     assert "> quoted words\nmine\n-- \nAnn" in document.text
+
+
+@pytest.mark.parametrize(("delsp", "joined"), [("yes", "A sentence of 40 EUR."), ("no", "A sen tence  of 40 EUR.")])
+def test_blanks_that_only_mark_a_soft_break_go_when_the_message_says_so(delsp, joined):
+    head = f"From: a@b.example\nSubject: s\nContent-Type: text/plain; format=flowed; delsp={delsp}\n\n"
+    document = read("a.eml", head.encode() + b"A sen \ntence  \nof 40 EUR.\n")
+    assert joined in document.text
+    assert document.conservation.holds
+
+
+@pytest.mark.parametrize("kind", ["plain", "html"])
+def test_declared_utf_7_is_decoded(kind):
+    head = f"From: a@b.example\nSubject: s\nContent-Type: text/{kind}; charset=UTF-7\n\n".encode()
+    document = read("a.eml", head + "Die Gebühr: 40 €\n".encode("utf-7"))
+    assert "Die Gebühr: 40 €" in document.text
+    assert document.warnings == ()
+    wrong = read("a.eml", head + b"2 +=+ 2\n")
+    assert "2 +=+ 2" in wrong.text
+    assert "it says it is utf-7, which it is not" in wrong.warnings[0]
 
 
 @given(st.text(alphabet="ab >\n", max_size=60))

@@ -74,14 +74,17 @@ class Letter:
         self.assembly.name(shown, level)
         self.assembly.include(document, in_part(part), deeper=level, name=shown)
 
-    def unflow(self, data: bytes, charset: str) -> tuple[bytes, str]:
-        """A plain part with format=flowed, with its soft line breaks taken out, and its encoding."""
+    def unflow(self, data: bytes, charset: str, *, delete_space: bool) -> tuple[bytes, str]:
+        """A plain part with format=flowed, with its soft line breaks taken out, and its encoding.
+
+        `delete_space`: it says DelSp=yes, and the blank before a soft break is no part of the text.
+        """
         try:
             decoded = decode(data, charset)
         except ExtractionError:
             return data, charset
         text = decoded.text.replace("\r\n", "\n")
-        joined = unflowed(text)
+        joined = unflowed(text, delete_space=delete_space)
         self.assembly.drop(self.assembly.take(" " * (len(text) - len(joined))), "soft line break")
         return joined.encode(), "utf-8"
 
@@ -124,9 +127,10 @@ def in_part(part: str) -> Where:
     return where
 
 
-def unflowed(text: str) -> str:
+def unflowed(text: str, *, delete_space: bool = False) -> str:
     """Text whose sender broke its lines for display with their ends joined again (RFC 3676); LF line ends."""
-    joined = _FLOWED.sub(r"\1\2 ", text)
+    into = r"\1\2" if delete_space else r"\1\2 "
+    joined = _FLOWED.sub(into, text)
     while joined != text:  # each pass joins every other line
-        text, joined = joined, _FLOWED.sub(r"\1\2 ", joined)
+        text, joined = joined, _FLOWED.sub(into, joined)
     return joined

@@ -6,11 +6,11 @@ Parts are numbered as IMAP does (RFC 3501, 6.4.5): "1.2", "0" for the headers; i
 
 from __future__ import annotations
 
-import binascii
 import re
+from collections import Counter
 from collections.abc import Iterator
 from email import message_from_bytes, policy
-from email.errors import HeaderParseError, MessageError
+from email.errors import MessageError
 from email.header import decode_header
 from email.message import Message
 
@@ -19,21 +19,21 @@ from gawah.extract.assembly import sane_title
 from gawah.extract.canonical import stem
 from gawah.extract.detect import MBOX
 from gawah.extract.letter import Letter, Read
+from gawah.extract.mail_box import messages
+from gawah.extract.mail_content import CODED, content_of
 from gawah.types import Document, SourceFile
 
 _SHOWN_HEADERS = ("From", "To", "Cc", "Date", "Subject")
 _DEEPEST_MESSAGE = 10  # messages inside messages
 _DEEPEST_PART = 60
-_FROM_LINE = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\n]*\n")
-_QUOTED_FROM = re.compile(rb"(?m)^>(>*From )")
-_CODED = (LookupError, ValueError, HeaderParseError, binascii.Error)
+_WORD_START = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class MailExtractor:
     """message/rfc822 and application/mbox. `read` reads attachments: the registry's own call."""
 
     name = "mail"
-    version = 1
+    version = 2
 
     def __init__(self, read: Read) -> None:
         self._read = read
@@ -44,11 +44,14 @@ class MailExtractor:
         subject = ""
         try:
             if source.media_type == MBOX:
-                for number, raw in enumerate(_messages(data), start=1):
-                    _Walk(letter, f"{number}/").message(_parsed(raw), level=1, heading=True)
+                for number, raw in enumerate(messages(data), start=1):
+                    message = _parsed(raw)
+                    letter.assembly.warnings.extend(f"message {number} is malformed: {line}" for line in _defects(message))
+                    _Walk(letter, f"{number}/").message(message, level=1, heading=True)
             else:
                 message = _parsed(data)
                 subject = _header(message, "Subject")
+                letter.assembly.warnings.extend(f"the message is malformed: {line}" for line in _defects(message))
                 _Walk(letter, "").message(message, level=0, heading=False)
         except RecursionError as error:
             raise ExtractionError("too_deep", "its parts are nested too deep to be a message's") from error
@@ -60,17 +63,6 @@ class MailExtractor:
 def _parsed(data: bytes) -> Message:
     # The older policy: the newer one's header parser raises on headers that real mail is full of.
     return message_from_bytes(data, policy=policy.compat32)
-
-
-def _messages(data: bytes) -> Iterator[bytes]:
-    """The messages of a mailbox, their quoted "From " lines as they were (mboxrd)."""
-    marks = list(_FROM_LINE.finditer(data))
-    if not marks:
-        yield data
-        return
-    ends = [mark.start() for mark in marks[1:]] + [len(data)]
-    for mark, end in zip(marks, ends, strict=True):
-        yield _QUOTED_FROM.sub(rb"\1", data[mark.end() : end])
 
 
 class _Walk:
@@ -96,6 +88,7 @@ class _Walk:
             raise ExtractionError("too_deep", f"its parts are nested more than {_DEEPEST_PART} deep")
         kind = part.get_content_type()
         children = _children(part)
+        self._outside(part)
         if kind == "multipart/alternative":
             self._alternatives(part, path, level, depth)
         elif kind == "multipart/related":
@@ -113,6 +106,13 @@ class _Walk:
                 self._part(inner, _joined(path, number), level, depth)
         else:
             self._leaf(part, kind, path, level)
+
+    def _outside(self, part: Message) -> None:
+        """What stands before the first boundary and behind the last: for programs without MIME, or lost there."""
+        for text in (part.preamble, part.epilogue):
+            if text and text.strip():
+                words = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+                self._letter.assembly.remove("outside of the parts", words)
 
     def _inner_message(self, message: Message, path: str, level: int, depth: int) -> None:
         if depth >= _DEEPEST_MESSAGE:
@@ -136,7 +136,7 @@ class _Walk:
         if found:
             plain, html = found.get("text/plain"), found.get("text/html")
             parts = (f"{self._prefix}{plain[1] if plain else ''}", f"{self._prefix}{html[1] if html else ''}")
-            self._letter.put_body(self._bytes(plain[0]) if plain else None, _content(html[0]) if html else None, parts, level)
+            self._letter.put_body(self._bytes(*plain) if plain else None, self._content(html[0], html[1]) if html else None, parts, level)
         elif other is not None:
             self._part(*other, level, depth)
 
@@ -147,17 +147,27 @@ class _Walk:
         if kind in ("application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature"):
             return
         if (kind == "text/plain" and not is_attached) or kind.startswith("multipart/"):  # or its boundary is missing
-            self._letter.put_body(self._bytes(part), None, (here, here), level)
+            self._letter.put_body(self._bytes(part, path), None, (here, here), level)
         elif kind == "text/html" and not is_attached:
-            self._letter.put_body(None, _content(part), (here, here), level)
+            self._letter.put_body(None, self._content(part, path), (here, here), level)
         else:
-            self._letter.put_attachment(name, kind, _content(part)[0], here, level + 1)
+            self._letter.put_attachment(name, kind, self._content(part, path)[0], here, level + 1)
 
-    def _bytes(self, part: Message) -> tuple[bytes, str]:
-        data, charset = _content(part)
-        if str(part.get_param("format", "")).lower() == "flowed":
-            return self._letter.unflow(data, charset)
+    def _content(self, part: Message, path: str) -> tuple[bytes, str]:
+        """Bytes and their declared encoding; faults of their coding become warnings."""
+        content = content_of(part)
+        self._letter.assembly.warnings.extend(f"part {self._prefix}{path}: {fault}" for fault in content.faults)
+        return content.data, content.charset
+
+    def _bytes(self, part: Message, path: str) -> tuple[bytes, str]:
+        data, charset = self._content(part, path)
+        if _says(part, "format", "flowed"):
+            return self._letter.unflow(data, charset, delete_space=_says(part, "delsp", "yes"))
         return data, charset
+
+
+def _says(part: Message, parameter: str, word: str) -> bool:
+    return str(part.get_param(parameter, "")).lower() == word
 
 
 def _joined(path: str, number: int) -> str:
@@ -176,20 +186,20 @@ def _first_leaf(part: Message, path: str) -> tuple[Message, str]:
     return part, path
 
 
-def _content(part: Message) -> tuple[bytes, str]:
-    """A part's bytes with their transfer encoding undone, and the encoding of characters it declares."""
-    try:
-        payload = part.get_payload(decode=True)
-    except (MessageError, *_CODED):
-        payload = None
-    if not isinstance(payload, bytes):
-        raw = part.get_payload()
-        payload = raw.encode("utf-8", "surrogateescape") if isinstance(raw, str) else b""
-    try:
-        charset = part.get_content_charset("") or ""
-    except (MessageError, *_CODED):
-        charset = ""
-    return payload, str(charset)
+def _all_parts(message: Message) -> Iterator[Message]:
+    waiting = [message]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        waiting.extend(reversed(_children(part)))
+
+
+def _defects(message: Message) -> Iterator[str]:
+    """What the parser found wrong, in words, each once: "start boundary not found (in 2 parts)"."""
+    names = (type(defect).__name__.removesuffix("Defect") for part in _all_parts(message) for defect in part.defects)
+    for name, count in Counter(names).items():
+        words = _WORD_START.sub(" ", name).lower()
+        yield f"{words} (in {count:,} parts)" if count > 1 else words
 
 
 def _header(message: Message, name: str) -> str:
@@ -199,7 +209,7 @@ def _header(message: Message, name: str) -> str:
 def _file_name(part: Message) -> str:
     try:
         return _decoded(part.get_filename(""))
-    except (MessageError, TypeError, *_CODED):
+    except (MessageError, TypeError, *CODED):
         return ""
 
 
@@ -208,7 +218,7 @@ def _decoded(value: object) -> str:
     try:
         pieces = decode_header(value)  # type: ignore[arg-type]
         text = "".join(_word(piece, charset) for piece, charset in pieces)
-    except _CODED:
+    except CODED:
         text = str(value)
     clean = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return " ".join(clean.split())
