@@ -197,3 +197,12 @@ def test_every_page_is_sound(text):
         assert_is_sound(document)
         assert document.text == document.text.strip() or document.blocks[0].kind.value == "code"
         assert not any(line.endswith((" ", "\t")) for line in document.text.split("\n"))
+
+
+@pytest.mark.parametrize("tag", ["del", "s", "strike"])
+def test_struck_text_is_not_in_force_and_kept_aside(tag):
+    document = extract(f"<p>The fee is <{tag}>50</{tag}><ins>60</ins> EUR.</p><{tag}><p>Old rule.</p></{tag}>")
+    assert document.text == "The fee is 60 EUR."
+    assert document.removed == (Removal("deleted", "50"), Removal("deleted", "Old rule."))
+    assert document.conservation.dropped["deleted"] == len("50" + "Old rule.")
+    assert_is_sound(document)

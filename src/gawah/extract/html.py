@@ -25,6 +25,7 @@ _DEEPEST = 3000
 _LONGEST_TAG_CHARS = 4000
 _LONGEST_REMOVAL_CHARS = 2000  # enough to see what it was; all of it is in the books
 _NO_WORDS = frozenset({"head", "script", "style", "template", "iframe", "noembed", "noframes", "object", "datalist"})
+_DELETED = frozenset({"del", "s", "strike"})
 _FURNITURE = frozenset({"nav", "footer", "aside", "noscript"})
 _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 _ITEMS = frozenset({"li", "dt", "dd"})
@@ -129,7 +130,7 @@ class _Walk:
         tag = node.tag or ""
         if not node.is_element_node:
             return False
-        if tag in self.leave_out or _is_hidden(node):
+        if tag in self.leave_out or tag in _DELETED or _is_hidden(node):
             self._left_out_id = node.mem_id
             self._remove(node, tag)
             return False
@@ -225,7 +226,7 @@ class _Walk:
     def _remove(self, node: LexborNode, tag: str) -> None:
         texts = [inner.text_content or "" for inner in node.traverse(include_text=True) if inner.is_text_node]
         n_chars = sum(map(len, texts))
-        reason = tag if tag in self.leave_out else "hidden"
+        reason = tag if tag in self.leave_out else "deleted" if tag in _DELETED else "hidden"
         self.n_read += n_chars
         self.dropped[reason] += n_chars
         words = " ".join(canonicalise(" ".join(texts))[0].split())
