@@ -16,6 +16,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from gawah.errors import ExtractionError
 from gawah.extract.canonical import canonicalise, language_of, read_text, require_visible, stem
 from gawah.extract.decode import declared_encoding
+from gawah.extract.html_raised import marks_after, marks_before
 from gawah.extract.html_units import BREAK, Runs, Unit, Unseen, books, render
 from gawah.fingerprint import document_id
 from gawah.types import BlockKind, Document, Removal, SourceFile
@@ -134,6 +135,8 @@ class _Walk:
             self._left_out_id = node.mem_id
             self._remove(node, tag)
             return False
+        if marks := marks_before(node, tag):
+            self._runs().append(Unseen(marks))
         if tag == "br":
             self._runs().append(BREAK)
         elif tag == "img":
@@ -157,6 +160,8 @@ class _Walk:
         tag = node.tag or ""
         if node.mem_id == self._left_out_id:
             return
+        if marks := marks_after(node, tag):
+            self._runs().append(Unseen(marks))
         if self._holder:
             if node.mem_id == self._holder_id:
                 self._release()
