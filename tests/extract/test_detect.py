@@ -7,7 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gawah.errors import ExtractionError
 from gawah.extract.detect import Detection, detect, is_text
+from gawah.extract.registry import extract
+from gawah.testing.extractor import source_of
 
 OCTETS = "application/octet-stream"
 OOXML = "application/vnd.openxmlformats-officedocument."
@@ -32,6 +35,10 @@ def archive(*names, stored_first=""):
         (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "image/png"),
         (b"\xff\xd8\xff\xe0\x00\x10JFIF\x00", "image/jpeg"),
         (b"GIF89a\x10\x00\x10\x00\xf0\x00\x00!\xf9", "image/gif"),
+        (b"GIF89a\x20\x03\x58\x02\xf7\x00\x00\x20\xff\x01\xff\xff\xff", "image/gif"),
+        (b"GIF87a\x20\x20\x20\x20\x80\x00\x00abcdef", "image/gif"),
+        (b"GIF89a\x10\x00\x10\x00\x70\x00\x00,\x00\x00", "image/gif"),
+        (b"GIF89a\x20\x03\x58\x02\xf7\x00\x31" + bytes(range(250)), "image/gif"),
         (b"RIFF\x24\x00\x00\x00WEBPVP8 ", "image/webp"),
         (b"RIFF\x24\x00\x00\x00WAVEfmt \x10\x00", "audio/wav"),
         (b"II*\x00\x08\x00\x00\x00", "image/tiff"),
@@ -76,7 +83,7 @@ def test_signatures_are_known_whatever_the_name_promises(data, media_type):
 
 @pytest.mark.parametrize(
     "start",
-    ["BM25 notes", "ID3 tags", "GIF89a is a format", "RIFF and WAVE", "PK is a prefix", "II* comes from Intel", "OggS pages",
+    ["BM25 notes", "ID3 tags", "GIF89a is a format", "GIF89a, a format", "GIF89a is écrit", "RIFF and WAVE", "PK is a prefix", "II* comes from Intel", "OggS pages",
      "%PDF-1.7 begins such a file", "MZ was Mark Zbikowski", "SQLite format 3 is old", "fLaC", "Rar! he said", "{\\rtf is how it begins",
      "#! begins scripts", "ftypisom", "%!PS"],
 )  # fmt: skip
@@ -90,6 +97,15 @@ def test_a_note_that_begins_with_a_signature_is_a_note(start):
 @pytest.mark.parametrize("promised", ["text/csv", "application/json", "text/x-python", "text/plain", "text/html"])
 def test_text_keeps_the_type_that_its_name_promises(promised):
     assert detect(promised, b"some words, and others\n").media_type == promised
+
+
+def test_a_pdf_cut_short_after_its_first_line_is_a_pdf_where_its_name_says_so():
+    assert detect("application/pdf", b"%PDF-1.7\n").media_type == "application/pdf"
+    assert detect("application/pdf", b"%PDF-1.7\n%comment of letters\n").media_type == "application/pdf"
+    assert detect(OCTETS, b"%PDF-1.7\n").media_type == "text/plain"
+    with pytest.raises(ExtractionError) as caught:
+        extract(source_of("cut.pdf", b"%PDF-1.7\n", "application/pdf"), b"%PDF-1.7\n")
+    assert caught.value.reason_code == "damaged"
 
 
 def test_text_under_the_name_of_another_format_is_text_with_a_warning():

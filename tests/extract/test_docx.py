@@ -234,3 +234,18 @@ def test_every_character_of_the_file_is_in_the_books(body):
 @pytest.mark.parametrize("body", ["", "<w:p/>", "<w:p><w:r><w:t> </w:t></w:r></w:p>", "<w:tbl><w:tr><w:tc><w:p/></w:tc></w:tr></w:tbl>", "<w:tbl/>"])
 def test_a_document_without_words_is_empty(body):
     assert code_of("a.docx", docx(body)) == "empty"
+
+
+def run(text, properties=""):
+    return f"<w:r><w:rPr>{properties}</w:rPr><w:t>{text}</w:t></w:r>"
+
+
+def test_superscripts_and_fractions_do_not_run_into_digits():
+    raised = '<w:vertAlign w:val="superscript"/>'
+    math = "http://schemas.openxmlformats.org/officeDocument/2006/math"
+    half = "<m:f><m:num><m:r><m:t>1</m:t></m:r></m:num><m:den><m:r><m:t>2</m:t></m:r></m:den></m:f>"
+    power = "<m:sSup><m:e><m:r><m:t>10</m:t></m:r></m:e><m:sup><m:r><m:t>23</m:t></m:r></m:sup></m:sSup>"
+    formula = f'<w:p><m:oMath xmlns:m="{math}">{half}</m:oMath></w:p><w:p><m:oMath xmlns:m="{math}">{power}</m:oMath></w:p>'
+    document = one(f"<w:p>{run(10)}{run(2, raised)}{run(3, raised)}{run(' in 1')}{run('st', raised)}</w:p>{formula}")
+    assert document.text == "10^23 in 1st\n\n1/2\n\n10^23"
+    assert document.conservation.added["superscript or fraction"] == 3

@@ -137,7 +137,15 @@ def test_what_joins_cells_has_no_place():
         ("<pre><div>one</div><div>two</div></pre>", "one\ntwo"),
         ("<pre>a<br>b</pre>", "a\nb"),
         ("<h2><div>a</div><div>b</div></h2>", "a b"),
-        ("<p>x<sup>2</sup></p>", "x2"),
+        ("<p>x<sup>2</sup></p>", "x^2"),
+        ("<p>10<sup>23</sup> in 1947<sup>3</sup>.</p>", "10^23 in 1947^3."),
+        ("<p>the 1<sup>st</sup>, 1947<sup>[3]</sup>, <sup>14</sup>C, x<sup>*</sup></p>", "the 1st, 1947[3], 14C, x*"),
+        ("<p>40.<sup>3</sup> 10<sup></sup>5</p>", "40.^3 105"),
+        ("<math><mn>3</mn><mfrac><mn>1</mn><mn>2</mn></mfrac></math>", "3 1/2"),
+        ("<math><msup><mn>10</mn><mrow><mo>-</mo><mn>7</mn></mrow></msup></math>", "10^-7"),
+        ("<math><msubsup><mi>x</mi><mn>1</mn><mn>2</mn></msubsup></math>", "x1^2"),
+        ("<table><tr><td>m<sup>2</sup></td><td>5</td></tr></table>", "m^2 | 5"),
+        ("<pre>x<sup>2</sup></pre>", "x^2"),
         ("<img alt='only this'>", "only this"),
         ("<p>&shy;a\u200db</p>", "\u00ada\u200db"),
         ("<p>a</p><noscript>no</noscript>yes", "a\n\nyes"),
@@ -197,3 +205,19 @@ def test_every_page_is_sound(text):
         assert_is_sound(document)
         assert document.text == document.text.strip() or document.blocks[0].kind.value == "code"
         assert not any(line.endswith((" ", "\t")) for line in document.text.split("\n"))
+
+
+@pytest.mark.parametrize("tag", ["del", "s", "strike"])
+def test_struck_text_is_not_in_force_and_kept_aside(tag):
+    document = extract(f"<p>The fee is <{tag}>50</{tag}><ins>60</ins> EUR.</p><{tag}><p>Old rule.</p></{tag}>")
+    assert document.text == "The fee is 60 EUR."
+    assert document.removed == (Removal("deleted", "50"), Removal("deleted", "Old rule."))
+    assert document.conservation.dropped["deleted"] == len("50" + "Old rule.")
+    assert_is_sound(document)
+
+
+def test_the_sign_of_a_superscript_is_added_and_no_reader_sees_it():
+    document = extract("<p>about 10<sup>23</sup> atoms</p>")
+    assert document.text == "about 10^23 atoms"
+    assert document.places[0].locator.words == "about 1023 atoms"
+    assert document.conservation.added == {"superscript or fraction": 1}

@@ -100,3 +100,9 @@ _PIECES = st.sampled_from([
 @settings(max_examples=150)
 def test_any_sequence_of_words_gives_a_sound_document_or_none(body):
     code_of("a.rtf", rtf(body))
+
+
+def test_superscripts_do_not_run_into_digits():
+    document = one(r"10{\super 23} and 1947\super 3\nosupersub{\footnote\pard\plain A 5.\par} m\super 2\plain  x\par")
+    assert document.text == "10^23 and 1947^3 m^2 x\n\nA 5."
+    assert document.conservation.added["superscript or fraction"] == 3

@@ -236,3 +236,20 @@ def test_addresses_that_no_sheet_has_are_said_and_every_locator_has_a_fragment()
 def test_odd_counts_in_attributes_do_no_harm(odd):
     body = f'<sheetData><row r="{odd}"><c s="{odd}" t="s"><v>{odd}</v></c><c s="{odd}"><v>7</v></c></row></sheetData>'
     assert "7" in read("a.xlsx", workbook([("S", "visible", body)])).text
+
+
+def test_broken_addresses_get_no_invented_places():
+    cells = "".join(f'<c r="{r}"><v>{n}</v></c>' for n, r in enumerate(("ZZZZ1", "A0", "1A", "A99999999", "A9999999", "B1"), start=11))
+    document = read("a.xlsx", workbook([("S", "visible", f'<sheetData><row r="1">{cells}</row></sheetData>')]))
+    assert (document.text, [place.locator for place in document.places]) == ("16", [SheetRange("S", "B1")])
+    assert [(item.reason, item.text) for item in document.removed] == [("no such cell", str(n)) for n in range(11, 16)]
+    assert document.warnings == (
+        "addresses that no sheet has; what stands there was set aside (5): S!ZZZZ1, S!A0, S!1A, S!A99999999, S!A9999999",
+    )
+
+
+def test_a_number_of_a_string_that_the_file_lacks_is_said():
+    cells = '<c r="A1" t="s"><v>7</v></c><c r="B1"><v>1</v></c>'
+    document = read("a.xlsx", workbook([("S", "visible", f'<sheetData><row r="1">{cells}</row></sheetData>')]))
+    assert document.text == "1"
+    assert document.warnings == ("cells whose text the file does not hold (1): S!A1",)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from gawah.extract.canonical import canonicalise, language_of, require_visible
+from gawah.extract.raised import SIGN, with_signs
 from gawah.fingerprint import document_id
 from gawah.types import Block, BlockKind, CharRange, Conservation, Document, Locator, Place, Removal, SourceFile, Span
 
@@ -70,6 +71,13 @@ class Assembly:
         """Characters that the file expresses by something else (a break, a date's number), counted as added."""
         self.added[reason] += len(text)
         return text
+
+    def sign(self, text: str) -> str:
+        """Taken text whose superscripts and fractions are marked, with signs for the marks."""
+        signed, n_added = with_signs(text)
+        if n_added:
+            self.added[SIGN] += n_added
+        return signed
 
     def take_lines(self, lines: Sequence[str]) -> str:
         """Raw lines of one paragraph, taken, with made line breaks between them."""

@@ -30,8 +30,15 @@ ODS = "application/vnd.oasis.opendocument.spreadsheet"
 EML = "message/rfc822"
 MBOX = "application/mbox"
 _PDF = "application/pdf"
+_PDF_START = re.compile(rb"%PDF-\d\.\d\s*(?:[\r\n]|\Z)")
 _PDF_OBJECT = re.compile(rb"(?<!\d)\d{1,7} \d{1,5} obj\b.{0,4000}?\bendobj\b", re.DOTALL)
 
+# Width and height are neither 0 nor above 32,767, and the shape of a pixel is not given, as in nearly every file; behind
+# it stand three colours or, where the flags say that there is no table of colours, the first block.
+_GIF = (
+    rb"GIF8[79]a(?!\x00\x00)[\x00-\xff][\x00-\x7f](?!\x00\x00)[\x00-\xff][\x00-\x7f]"
+    rb"(?:[\x80-\xff].\x00|[\x00-\x7f].\x00[!,;])"
+)
 _OOXML = "application/vnd.openxmlformats-officedocument."
 # Signatures whose own bytes are no text, or that are checked with what follows (https://mimesniff.spec.whatwg.org/,
 # and each format's specification).
@@ -43,7 +50,7 @@ _SIGNATURES: tuple[tuple[re.Pattern[bytes], str], ...] = tuple(
         (rb"%!PS-Adobe-\d", "application/postscript"),
         (rb"\x89PNG\r\n\x1a\n", "image/png"),
         (rb"\xff\xd8\xff[\xc0-\xfe]", "image/jpeg"),
-        (rb"GIF8[79]a.{4}[\x00-\xff]{3}[\x00-\x1f!,]", "image/gif"),
+        (_GIF, "image/gif"),
         (rb"RIFF.{4}WEBPVP8[ LX]", "image/webp"),
         (rb"RIFF.{4}WAVE(?:fmt|JUNK|bext|LIST)", "audio/wav"),
         (rb"RIFF.{4}AVI LIST", "video/x-msvideo"),
@@ -85,6 +92,7 @@ _SIGNATURES: tuple[tuple[re.Pattern[bytes], str], ...] = tuple(
 )
 # Signatures that text in a legacy encoding may begin with: looked at only in what is no text.
 _SIGNATURES_OF_OCTETS: tuple[tuple[re.Pattern[bytes], str], ...] = (
+    (re.compile(rb"GIF8[79]a.{7}", re.DOTALL), "image/gif"),
     (re.compile(rb"\xff[\xf2\xf3\xfa\xfb][\x10-\xef]", re.DOTALL), "audio/mpeg"),
     (re.compile(rb"\xff[\xf0\xf1\xf8\xf9][\x40-\x7c\x80-\xbc]", re.DOTALL), "audio/aac"),
     (re.compile(rb".{1,1024}?%PDF-\d\.\d", re.DOTALL), "application/pdf"),
@@ -141,6 +149,8 @@ def detect(promised: str, data: bytes) -> Detection:
     found = _signature(data) or ("" if is_text(data) else _octets(data))
     if found in ("", OCTETS) and promised == _PDF and _PDF_OBJECT.search(data):
         return Detection(_PDF)  # its beginning is lost, which can be mended
+    if not found and promised == _PDF and _PDF_START.match(data):
+        return Detection(_PDF)  # cut short; the extractor says so
     if any(promised in types and found in types for types in _SAME_CONTAINER):
         return Detection(promised)
     if promised in _INSIDE.get(found, ()):

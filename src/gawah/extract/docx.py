@@ -16,6 +16,7 @@ from gawah.extract.docx_styles import Style, Styles
 from gawah.extract.graphics import alternative_text, graphic_texts
 from gawah.extract.ooxml import chosen, core_title, main_part, parts_of_kind
 from gawah.extract.package import Element, Package, attribute, below, child, local, whole
+from gawah.extract.raised import BAR, FRACTION, FRACTION_END, LOWERED, RAISED
 from gawah.extract.sink import CellText, Page, Sink
 from gawah.types import BlockKind, Document, SourceFile
 
@@ -25,6 +26,8 @@ _NO_TEXT = frozenset({
     "sym", "softHyphen", "proofErr", "tblPrEx", "object", "delText", "numPicBullet",
 })  # fmt: skip
 _WORDS = frozenset({"t", "delText"})
+# Edges of the parts of a formula (OMML) that would run into each other.
+_FORMULA = {"f": (FRACTION, FRACTION_END), "den": (BAR, ""), "sup": (RAISED, LOWERED)}
 _PAGE_BREAKS = frozenset({"page", "column"})
 _MOST_SPANNED = 64  # columns of one cell; Word allows 63
 
@@ -112,7 +115,7 @@ class _Walk:
             self.assembly.remove("table of contents", _all_words(paragraph))
             return
         outer, self._beside = self._beside, []
-        text = self._held + "".join(self._inline(paragraph, style))
+        text = self.assembly.sign(self._held + "".join(self._inline(paragraph, style)))
         beside, self._beside = self._beside, outer
         self._held = ""
         if child(properties, "rPr", "del") is not None:
@@ -152,7 +155,16 @@ class _Walk:
                     yield from self._inline(branch, style)
             elif name not in _NO_TEXT:
                 self._changes["inserted"] += name in ("ins", "moveTo")
+                before, after = self._edges(element, name)
+                yield before
                 yield from self._inline(element, style)
+                yield after
+
+    def _edges(self, element: Element, name: str) -> tuple[str, str]:
+        """The marks around a run or a part of a formula; none around most."""
+        if name == "r":
+            return (RAISED, LOWERED) if self._styles.raises(child(element, "rPr")) else ("", "")
+        return _FORMULA.get(name, ("", ""))
 
     def _aside(self, element: Element, sink: Sink) -> None:
         """What hangs on a paragraph: a text box, a note, an image's description, a chart's or diagram's words."""

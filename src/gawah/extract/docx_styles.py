@@ -56,6 +56,12 @@ class Styles:
         by_run = self.of(_value(run_properties, "rStyle")).is_hidden
         return bool(paragraph.is_hidden if by_run is None else by_run)
 
+    def raises(self, run_properties: Element | None) -> bool:
+        """Whether a run is a superscript, by itself or its character style."""
+        own = _value(run_properties, "vertAlign")
+        style = self._items.get(_value(run_properties, "rStyle")) if run_properties is not None and not own else None
+        return (own or _value(child(style, "rPr"), "vertAlign")) == "superscript"
+
     def _resolve(self, style_id: str) -> Style:
         level: int | None = None
         is_item: bool | None = None

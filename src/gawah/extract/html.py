@@ -16,6 +16,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from gawah.errors import ExtractionError
 from gawah.extract.canonical import canonicalise, language_of, read_text, require_visible, stem
 from gawah.extract.decode import declared_encoding
+from gawah.extract.html_raised import marks_after, marks_before
 from gawah.extract.html_units import BREAK, Runs, Unit, Unseen, books, render
 from gawah.fingerprint import document_id
 from gawah.types import BlockKind, Document, Removal, SourceFile
@@ -25,6 +26,7 @@ _DEEPEST = 3000
 _LONGEST_TAG_CHARS = 4000
 _LONGEST_REMOVAL_CHARS = 2000  # enough to see what it was; all of it is in the books
 _NO_WORDS = frozenset({"head", "script", "style", "template", "iframe", "noembed", "noframes", "object", "datalist"})
+_DELETED = frozenset({"del", "s", "strike"})
 _FURNITURE = frozenset({"nav", "footer", "aside", "noscript"})
 _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 _ITEMS = frozenset({"li", "dt", "dd"})
@@ -129,10 +131,12 @@ class _Walk:
         tag = node.tag or ""
         if not node.is_element_node:
             return False
-        if tag in self.leave_out or _is_hidden(node):
+        if tag in self.leave_out or tag in _DELETED or _is_hidden(node):
             self._left_out_id = node.mem_id
             self._remove(node, tag)
             return False
+        if marks := marks_before(node, tag):
+            self._runs().append(Unseen(marks))
         if tag == "br":
             self._runs().append(BREAK)
         elif tag == "img":
@@ -156,6 +160,8 @@ class _Walk:
         tag = node.tag or ""
         if node.mem_id == self._left_out_id:
             return
+        if marks := marks_after(node, tag):
+            self._runs().append(Unseen(marks))
         if self._holder:
             if node.mem_id == self._holder_id:
                 self._release()
@@ -225,7 +231,7 @@ class _Walk:
     def _remove(self, node: LexborNode, tag: str) -> None:
         texts = [inner.text_content or "" for inner in node.traverse(include_text=True) if inner.is_text_node]
         n_chars = sum(map(len, texts))
-        reason = tag if tag in self.leave_out else "hidden"
+        reason = tag if tag in self.leave_out else "deleted" if tag in _DELETED else "hidden"
         self.n_read += n_chars
         self.dropped[reason] += n_chars
         words = " ".join(canonicalise(" ".join(texts))[0].split())

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from gawah.extract.raised import SIGN, with_signs
 from gawah.types import Block, BlockKind, CharRange, Conservation, Place, Span
 
 BREAK = "\x00"  # a <br>, or the edge of a block where blocks cannot be: no canonical text holds a NUL
@@ -20,7 +21,7 @@ _BLANK_LINES = re.compile(r"(?:[^\S\n]*[\n\x00])*")
 
 
 class Unseen(str):
-    """The words that stand for an image: indexed, but no reader sees them in the page."""
+    """The words that stand for an image, and marks of superscripts: indexed, but no reader sees them in the page."""
 
     __slots__ = ()
 
@@ -82,7 +83,7 @@ def render(units: Sequence[Unit]) -> Rendering:
 def books(page: Rendering, n_read: int, dropped: Counter[str]) -> Conservation:
     """`n_read` are the characters of the page's text nodes, `dropped` those that never came to a unit."""
     total = page.dropped + dropped
-    return Conservation(n_read, len(page.text), {k: n for k, n in total.items() if n}, dict(page.added))
+    return Conservation(n_read, len(page.text), {k: n for k, n in total.items() if n}, {k: n for k, n in page.added.items() if n})
 
 
 def _put(page: Rendering, text: str) -> None:
@@ -103,7 +104,7 @@ def _separate(page: Rendering, kind: BlockKind) -> None:
 
 def _flow(page: Rendering, runs: Runs, joint: str) -> str:
     """Flowing text: runs of blanks become one, a break becomes the joint, the edges are bare."""
-    raw = _without_edges(page, "".join(runs))
+    raw = _without_edges(page, _signed(page, runs))
 
     def collapse(match: re.Match[str]) -> str:
         run = match.group()
@@ -122,7 +123,7 @@ def _flow(page: Rendering, runs: Runs, joint: str) -> str:
 
 def _verbatim(page: Rendering, runs: Runs) -> str:
     """Preformatted text: line ends and blanks stay, but not at the ends of lines, nor blank lines at the edges."""
-    raw = "".join(runs)
+    raw = _signed(page, runs)
     blank_lines = _BLANK_LINES.match(raw)
     start = blank_lines.end() if blank_lines else 0
     end = _bare_end(raw, start)
@@ -134,6 +135,12 @@ def _verbatim(page: Rendering, runs: Runs) -> str:
     bare = [line.rstrip() for line in lines]
     page.dropped["white space"] += sum(len(line) for line in lines) - sum(len(line) for line in bare)
     return "\n".join(bare)
+
+
+def _signed(page: Rendering, runs: Runs) -> str:
+    text, n_added = with_signs("".join(runs))
+    page.added[SIGN] += n_added
+    return text
 
 
 def _without_edges(page: Rendering, raw: str) -> str:

@@ -138,7 +138,7 @@ class _Reader:
             if state.is_deleted or state.is_hidden:
                 self.assembly.remove("deleted" if state.is_deleted else "hidden", text)
             else:
-                self.writing.write(self.assembly.take(text))
+                self.writing.write(self.assembly.take(text), is_raised=state.is_raised)
         elif state.target == "remove":
             self.assembly.remove(state.reason, text)
         elif state.target == "title":
@@ -215,7 +215,7 @@ class _Reader:
             self._stack[-1].is_item = True
         elif word in ("footnote", "shptxt") and state.target == "body":
             self.writing.open_note(len(self._stack))
-            state.is_item, state.style, state.level, state.in_table = False, 0, -1, False
+            state.is_item, state.style, state.level, state.in_table, state.is_raised = False, 0, -1, False, False
         elif word in LEFT_OUT or (state.is_optional and word not in ENTERED and word not in ("cs", "s")):
             state.target = "skip"
         else:
@@ -245,7 +245,7 @@ class _Reader:
         elif word in ("tab", "line", "lbr"):
             made = ("\t", "tab") if word == "tab" else ("\n", "line break")
             self.writing.write(self.assembly.make(*made))
-        elif word in ("v", "deleted", "f", "plain", "ansicpg"):
+        elif word in ("v", "deleted", "f", "plain", "ansicpg", "super", "sub", "nosupersub"):
             self._letter_word(word, number)
         else:
             self._paragraph_word(word, number)
@@ -257,10 +257,12 @@ class _Reader:
             state.is_hidden = number != 0
         elif word == "deleted":
             state.is_deleted = number != 0
+        elif word in ("super", "sub", "nosupersub"):
+            state.is_raised = word == "super" and number != 0
         elif word == "f":
             state.codec = self._fonts.get(number or 0, "") or self._default_codec
         elif word == "plain":
-            state.is_hidden = state.is_deleted = False
+            state.is_hidden = state.is_deleted = state.is_raised = False
             state.codec = self._default_codec
         elif number:
             self._default_codec = state.codec = _known_codec(f"cp{number}", DEFAULT_CODEC)

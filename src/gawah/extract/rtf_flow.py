@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from gawah.extract.assembly import Assembly
+from gawah.extract.raised import LOWERED, RAISED
 from gawah.extract.rtf_words import DEFAULT_CODEC
 from gawah.types import BlockKind
 
@@ -21,6 +22,7 @@ class State:
     reason: str = ""
     is_hidden: bool = False
     is_deleted: bool = False
+    is_raised: bool = False
     codec: str = DEFAULT_CODEC
     n_fallback: int = 1  # characters after \u that stand for it in programs that know no Unicode
     style: int = 0
@@ -61,8 +63,8 @@ class Writing:
         self._outer: list[tuple[int, _Flow]] = []  # of the notes that are open: the depth each began at
         self._notes: list[str] = []
 
-    def write(self, taken: str) -> None:
-        self._flow.text += taken
+    def write(self, taken: str, *, is_raised: bool = False) -> None:
+        self._flow.text += f"{RAISED}{taken}{LOWERED}" if is_raised else taken
 
     def open_note(self, depth: int) -> None:
         """A note or text box, whose paragraphs stand behind the one that is open now."""
@@ -85,7 +87,7 @@ class Writing:
         if state.in_table:
             self.end_piece(ends_cell=False)
             return
-        flow, text = self._flow, self._flow.text
+        flow, text = self._flow, self.assembly.sign(self._flow.text)
         flow.text = ""
         if not text.strip():
             self.assembly.drop(text, "white space")
@@ -112,7 +114,7 @@ class Writing:
 
     def end_piece(self, *, ends_cell: bool) -> None:
         flow = self._flow
-        flow.cell.append(flow.text)
+        flow.cell.append(self.assembly.sign(flow.text))
         flow.text = ""
         if ends_cell:
             flow.row.append(flow.cell)

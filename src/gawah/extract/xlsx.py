@@ -16,10 +16,12 @@ from gawah.extract.cell_dates import iso_date, kind_of_format
 from gawah.extract.ooxml import core_title, drawing_paragraphs, main_part, parts_of_kind, relations
 from gawah.extract.package import Element, Package, attribute, below, child, elements, local, whole
 from gawah.extract.sheet import Cell, Row, column_letters, column_number, number_text, put_sheet, said_of_formulas
-from gawah.types import BlockKind, Document, SheetRange, SourceFile
+from gawah.types import BlockKind, Document, Removal, SheetRange, SourceFile
 
 _A1 = re.compile(r"\$?([A-Z]{1,3})\$?([1-9][0-9]{0,6})")
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")  # how characters that XML cannot hold are written (ECMA-376, ST_Xstring)
+_MOST_NAMED = 5  # places in a warning
+_NO_PLACE = "no such cell"
 _LAST_COLUMN = 16_384
 _LAST_ROW = 1_048_576
 
@@ -62,6 +64,8 @@ class _Book:
     from_1904: bool
     uncomputed: list[str] = field(default_factory=list)
     hidden_cells: list[str] = field(default_factory=list)
+    misplaced: list[str] = field(default_factory=list)  # addresses of cells and comments that no sheet has
+    lost_strings: list[str] = field(default_factory=list)
 
 
 def _read_book(package: Package) -> _Book:
@@ -114,14 +118,31 @@ def _put_sheet(assembly: Assembly, package: Package, book: _Book, sheet: _Sheet)
         for item in elements(package.read(entry), entry, "comment"):
             text = child(item, "text")
             words = assembly.take(_unescaped(_string(text)) if text is not None else "")
-            assembly.put(BlockKind.PARAGRAPH, words, fixed(SheetRange(sheet.name, _plain_a1(attribute(item, "ref")))))
+            reference = attribute(item, "ref")
+            first = _address(reference.partition(":")[0])
+            if first is None:
+                _set_aside(assembly, book, words, f"{sheet.name}!{reference}")
+            else:
+                assembly.put(BlockKind.PARAGRAPH, words, fixed(SheetRange(sheet.name, f"{column_letters(first[0])}{first[1]}")))
     for entry in parts_of_kind(package, sheet.part, "drawing"):
         _put_text_boxes(assembly, package.xml(entry), sheet.name)
 
 
-def _plain_a1(reference: str) -> str:
-    match = _A1.match(reference)
-    return f"{match.group(1)}{match.group(2)}" if match else "A1"
+def _address(reference: str) -> tuple[int, int] | None:
+    """Column and row (1-based) of a cell; None where no sheet has such a cell."""
+    match = _A1.fullmatch(reference.upper())
+    if match is None:
+        return None
+    column, row = column_number(match.group(1)), int(match.group(2))
+    return (column, row) if column <= _LAST_COLUMN and row <= _LAST_ROW else None
+
+
+def _set_aside(assembly: Assembly, book: _Book, taken: str, name: str) -> None:
+    """Words whose place is none: a citation of them would lead nowhere."""
+    book.misplaced.append(name)
+    assembly.drop(taken, _NO_PLACE)
+    if line := " ".join(taken.split()):
+        assembly.removed.append(Removal(_NO_PLACE, line))
 
 
 def _put_text_boxes(assembly: Assembly, drawing: Element, sheet_name: str) -> None:
@@ -145,7 +166,7 @@ def _merged(data: bytes, part: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for element in elements(data, part, "row", "mergeCell"):
         reference = attribute(element, "ref").replace("$", "") if local(element) == "mergeCell" else ""
-        if reference and all(_A1.fullmatch(corner) for corner in reference.split(":")):
+        if reference and all(map(_address, reference.split(":"))):
             found[reference.partition(":")[0]] = reference
     return found
 
@@ -174,7 +195,12 @@ def _cells(
 ) -> Iterator[Cell]:
     column = 0
     for element in row:
-        match = _A1.fullmatch(element.get("r") or "")
+        reference = element.get("r") or ""
+        match = _A1.fullmatch(reference.upper())
+        if any(map(str.isalnum, reference)) and (match is None or int(match.group(2)) > _LAST_ROW):
+            text, _ = _value(assembly, book, element, f"{sheet.name}!{reference}")
+            _set_aside(assembly, book, text, f"{sheet.name}!{reference}")
+            continue
         column = column_number(match.group(1)) if match else column + 1
         if column > _LAST_COLUMN:
             assembly.warnings.append(f"cells of {sheet.name!r} beyond the last column that a sheet can have were not read")
@@ -206,7 +232,11 @@ def _value(assembly: Assembly, book: _Book, element: Element, name: str) -> tupl
         return _uncomputed(assembly, book, formula, name), False
     if kind == "s":
         index = whole(value, len(book.strings))
-        text = book.strings[index] if index < len(book.strings) else ""
+        if not 0 <= index < len(book.strings):
+            book.lost_strings.append(name)
+            assembly.remove("number of a string", value)
+            return "", True
+        text = book.strings[index]
         return assembly.take(_unescaped(text)), True
     if kind == "b":
         assembly.drop(assembly.take(value), "truth value")
@@ -260,4 +290,11 @@ def _warn(assembly: Assembly, book: _Book) -> None:
             assembly.warnings.append(f"{words}: {', '.join(names)}")
     if book.hidden_cells:
         assembly.warnings.append(f"hidden rows or columns, read all the same, in: {', '.join(book.hidden_cells)}")
+    for words, names in (
+        ("addresses that no sheet has; what stands there was set aside", book.misplaced),
+        ("cells whose text the file does not hold", book.lost_strings),
+    ):
+        if names:
+            named = ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
+            assembly.warnings.append(f"{words} ({len(names):,}): {named}")
     assembly.warnings.extend(said_of_formulas(book.uncomputed))

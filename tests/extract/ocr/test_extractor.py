@@ -198,6 +198,16 @@ def test_no_mutation_of_an_image_does_more_than_fail_with_a_code():
     assert {"read", "damaged"} <= seen <= {"read", "damaged", "too_large"}
 
 
+@pytest.mark.parametrize("mode", ["1", "L", "P", "RGB", "LA", "RGBA", "CMYK", "I", "I;16", "F"])
+def test_a_large_picture_of_every_mode_is_made_smaller_or_kept(mode):
+    kind = "PNG" if mode in ("1", "L", "P", "RGB", "LA", "RGBA", "I;16") else "TIFF"
+    with open_image(encoded(Image.new(mode, (6400, 40)), kind), kind) as image:
+        assert image.mode == mode
+        picture, _ = picture_of(image, 1)
+        assert picture.size == ((6400, 40) if mode == "P" else (3200, 20))
+        assert grey(picture).mode == "L"
+
+
 def _outcome(data, kind):
     try:
         with open_image(data, kind) as image:
