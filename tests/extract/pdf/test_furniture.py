@@ -1,5 +1,6 @@
 """Furniture leaves the text and is written down; what only looks like it stays."""
 
+import pytest
 from tests.extract.pdf.reading import read
 
 from gawah.testing.pdf import Page, pdf, wrapped
@@ -69,6 +70,28 @@ def test_a_column_of_line_numbers_goes():
     document = read(pdf([page]))
     assert " ".join(document.text.split()) == ("What the witness said on the first day was put down in full, line by line. " * 14).strip()
     assert set(reasons(document).values()) == {"line number"}
+
+
+@pytest.mark.parametrize("first", ["Anna", "anna"])
+def test_the_numbers_of_entries_of_one_line_stay(first):
+    page = Page()
+    for number in range(1, 13):
+        words = f"{first} Number{number - 1} of the town by the river" + " and of the mill" * (number % 3)
+        page.text(60, 740 - 24 * number, str(number), 16).text(100, 740 - 24 * number, words, 16)
+    document = read(pdf([page]))
+    assert not document.removed
+    assert all(f"{number} {first} Number{number - 1} of" in document.text for number in range(1, 13))
+
+
+def test_the_numbers_of_clauses_stay():
+    page, y = Page(), 760
+    for number in range(1, 21):
+        page.text(60, y, str(number), 10)
+        y = page.lines(90, y, wrapped(f"Party {number} shall keep the weir in the state in which it was found, and mend what "
+                                      "the flood has broken before the end of the year.", 420, 10)).y - 4
+    document = read(pdf([page]))
+    assert not document.removed
+    assert all(f"{number} Party {number} shall" in document.text for number in range(1, 21))
 
 
 def test_a_numbered_first_column_of_a_table_stays():

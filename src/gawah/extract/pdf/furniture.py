@@ -25,6 +25,8 @@ _FEWEST_PAGES = 3
 _LARGEST_SHARE = 0.4  # of a page's letters: furniture is never most of a page
 _STAMP_SHARE = 0.2
 _FEWEST_LINE_NUMBERS = 8
+_RUNNING_ON = 0.25  # of numbered lines, that go on with a sentence: lines of verse and of speech often begin one
+_ENDS = re.compile(r"[.!?…:;।॥۔؟。！？][\"'”’»)\]]*$")
 _NUMBER = re.compile(
     r"\W*(?:(?:page|seite|p\.?|pag\.?)\s*)?(\d{1,5}|[ivxlc]{1,7})(?:\s*(?:of|/|von|de)\s*\d{1,5})?\W*", re.IGNORECASE
 )
@@ -145,7 +147,7 @@ def _mark_line_numbers(page: PageText, found: dict[int, str]) -> None:
 
 
 def _stands_beside_prose(column: list[Run], page: PageText) -> bool:
-    """Whether a column stands outside of all other text, whose lines are prose, not cells."""
+    """Whether a column stands outside of all other text, whose lines are prose that runs on, not cells or entries."""
     own = {id(run) for run in column}
     others = [run for run in page.runs if run.turn == page.turn and id(run) not in own and len(run.text) > 4]
     if not others:
@@ -153,7 +155,27 @@ def _stands_beside_prose(column: list[Run], page: PageText) -> bool:
     left, right = min(run.x0 for run in others), max(run.x1 for run in others)
     is_outside = max(run.x1 for run in column) < left or min(run.x0 for run in column) > right
     long_lines = sum(run.x1 - run.x0 > 0.5 * (right - left) for run in others)
-    return is_outside and long_lines > 0.6 * len(others)
+    return is_outside and long_lines > 0.6 * len(others) and _runs_on(column, lines_of(others))
+
+
+def _runs_on(column: list[Run], lines: list[Line]) -> bool:
+    """Whether many of the numbered lines go on with what the line above, which is full, left unfinished.
+
+    Lines that do not begin with a capital though there was room on the one above are entries, and speak against it.
+    """
+    left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
+    n_going_on = n_apart = 0
+    for number in column:
+        at = min(range(len(lines)), key=lambda index: abs(lines[index].middle - number.middle))
+        first = next((letter for letter in lines[at].text if letter.isalnum()), "")
+        if at == 0 or first.isupper() or _ENDS.search(lines[at - 1].text):
+            continue
+        run, above = lines[at].runs[0], lines[at - 1]
+        word = (run.x1 - run.x0) * len(run.text.split(" ", 1)[0]) / len(run.text)
+        room = above.x0 - left if run.is_rtl else right - above.x1
+        n_going_on += room < word + run.size
+        n_apart += room >= word + run.size
+    return n_going_on >= _RUNNING_ON * len(column) and n_going_on > n_apart
 
 
 def _mark_stamps(page: PageText, found: dict[int, str]) -> None:
