@@ -54,5 +54,5 @@ def joint(before: str, after: str, words: frozenset[str]) -> tuple[int, str]:
 
 def _is_spelled_with_hyphens(before: str, after: str) -> bool:
     """Whether the word on either side, sentence marks and brackets aside, is more than letters."""
-    sides = before.split()[-1][:-1].lstrip(_AROUND), after.split()[0].rstrip(_AROUND)
+    sides = before.rsplit(maxsplit=1)[-1][:-1].lstrip(_AROUND), after.split(maxsplit=1)[0].rstrip(_AROUND)
     return any(_HOLDS_SIGNS.search(side) for side in sides)
