@@ -131,6 +131,21 @@ def test_rows_at_the_foot_stay_where_they_are_the_same_on_every_page_too():
     assert [document.text.count(word) for words in rows for word in words] == [5] * 4
 
 
+def test_rows_set_in_one_piece_stay():
+    document = numbered(
+        lambda i: [(72, 770, "Station Level"), (72, 756, f"Devkund {142 + i}"), (72, 742, f"Karli {97 * i}"),
+                   (72, 54, "Net amount 17.50"), (72, 40, "Grand total 21.75")], 4
+    )  # fmt: skip
+    for words in ("Station Level", "Devkund", "Karli", "Net amount 17.50", "Grand total 21.75"):
+        assert document.text.count(words) == 4
+    assert not document.removed
+
+
+def test_a_foot_of_two_lines_goes():
+    document = numbered(lambda i: [(72, 54, "Annual report 2023"), (72, 42, f"Page {i + 3}")])
+    assert len(document.removed) == 10
+
+
 def test_a_head_in_two_parts_with_a_page_number_goes():
     document = numbered(lambda i: [(72, 770, "A History of Water"), (500, 770, str(i + 40))])
     assert "History" not in document.text

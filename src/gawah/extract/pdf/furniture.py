@@ -29,6 +29,7 @@ _LARGEST_SHARE = 0.4  # of a page's letters: furniture is never most of a page
 _LARGE = 1.15  # times the usual size: of headings, rather than heads
 _MOST_NUMBERS = 8  # in a line, that are looked at
 _ROW_DISTANCE = 2.5  # letter sizes between two rows of a table, at most
+_CLOSE_ROWS = 1.8  # the same, where a row is one piece
 _SAME_COLUMN_PT = 3.0
 _STAMP_SHARE = 0.2
 _FEWEST_LINE_NUMBERS = 8
@@ -39,6 +40,8 @@ _NUMBER = re.compile(
 )
 _COUNT = re.compile(r"\d+|^[ivxlc]{1,7}\b|\b[ivxlc]{1,7}$")  # in lower case
 _VALUE = re.compile(r"\W*[^\W\d]{0,3}\W*\d[\d.,:'’/\s-]*\W*[^\W\d]{0,4}\W*")  # 17.50, EUR 5, 12 %
+_ROW = re.compile(r"(?:[^\W\d_][^\d\s]*\s+){1,4}\W?\d[\d.,'’]*(?:\s?\W|\s[A-Z]{3})?")  # Net amount 17.50, in one piece
+_AMOUNT = re.compile(r"\d[.,]\d\d\b")
 _SLUG = re.compile(
     r"VerDate\b.*\bJkt\b|\b\w+\.(?:indd|qxd|qxp|fm|pmd)\b.*\d|^file://\S+( \d+/\d+)?$|^https?://\S+ \d+/\d+$",
     re.IGNORECASE,
@@ -148,11 +151,12 @@ def _patterns(candidate: _Candidate) -> list[str]:
 def _spare_rows(page: PageText, lines: list[Line], found: dict[int, str]) -> None:
     """Takes back the cells of rows: a line with a value that does not recur, or set in columns over or under values."""
     neighbours = lines_of([run for run in page.runs if run.turn == page.turn])
-    waiting = [line for line in lines if len(line.runs) > 1 and any(id(run) in found for run in line.runs)]
+    waiting = [line for line in lines if any(id(run) in found for run in line.runs)]
     while rows := [
         line
         for line in waiting
-        if _unmarked_values(line, found) or any(_are_rows(line, other, found) for other in neighbours)
+        if (len(line.runs) > 1 and _unmarked_values(line, found))
+        or any(_are_rows(line, other, found) for other in neighbours)
     ]:  # a row that is taken back may show that the one next to it is one
         waiting = [line for line in waiting if line not in rows]
         for run in (run for line in rows for run in line.runs):
@@ -168,6 +172,10 @@ def _are_rows(line: Line, other: Line, found: dict[int, str]) -> bool:
     distance = abs(line.middle - other.middle)
     if not 0.5 * line.size < distance < _ROW_DISTANCE * line.size or len(line.runs) != len(other.runs):
         return False
+    if len(line.runs) == 1:
+        is_like = abs(line.x0 - other.x0) < _SAME_COLUMN_PT and distance < _CLOSE_ROWS * line.size
+        is_read = id(other.runs[0]) not in found or _AMOUNT.search(other.text)
+        return bool(is_like and is_read and _ROW.fullmatch(other.text) and id(line.runs[0]) in found)
     counts = any(found.get(id(run)) == PAGE_NUMBER for run in (*line.runs, *other.runs))
     if counts and not _unmarked_values(other, found):
         return False
