@@ -1,5 +1,6 @@
 """Furniture leaves the text and is written down; what only looks like it stays."""
 
+import pytest
 from tests.extract.pdf.reading import read
 
 from gawah.testing.pdf import Page, pdf, wrapped
@@ -61,6 +62,96 @@ def test_numbers_in_a_table_at_the_edge_are_not_page_numbers():
     assert document.removed == () or all("repeated" in removal.reason for removal in document.removed)
 
 
+def numbered(lines_of_page, n_pages=5):
+    """Pages of text, each with the words that a function of the page's number puts at places."""
+    pages = []
+    for number in range(1, n_pages + 1):
+        page = Page().lines(72, 690, body(TOPICS[number % 5]))
+        for x, y, words, *size in lines_of_page(number):
+            page.text(x, y, words, *size)
+        pages.append(page)
+    return read(pdf(pages))
+
+
+def test_amounts_at_the_edges_of_pages_stay():
+    document = numbered(
+        lambda i: [(72, 770, f"Account balance: {i * 137} EUR"), (72, 40, f"Total due: {i * 1313} EUR")]
+    )
+    for i in range(1, 6):
+        assert f"Account balance: {i * 137} EUR" in document.text
+        assert f"Total due: {i * 1313} EUR" in document.text
+    assert not document.removed
+
+
+def test_an_amount_set_apart_from_its_label_stays_with_it():
+    document = numbered(lambda i: [(72, 770, "Account balance"), (400, 770, f"{i * 137} EUR")])
+    assert document.text.count("Account balance") == 5
+    assert all(f"{i * 137} EUR" in document.text for i in range(1, 6))
+
+
+@pytest.mark.parametrize(
+    "foot",
+    [
+        lambda i: f"Annual report 2023, page {i + 6}",
+        lambda i: f"{i + 6} - Annual report",
+        lambda i: f"Preface {('v', 'vi', 'vii', 'viii', 'ix')[i - 1]}",
+        lambda i: f"Page {i} of 5",
+        lambda i: f"Page {(i - 1) % 2 + 1} of 2",
+        lambda i: "Form 27-B, 3rd edition",
+    ],
+)
+def test_a_foot_whose_number_counts_the_pages_goes(foot):
+    document = numbered(lambda i: [(72, 40, foot(i))])
+    assert [removal.text for removal in document.removed] == [foot(i) for i in range(1, 6)]
+
+
+def test_numbered_headings_larger_than_the_text_stay():
+    document = numbered(lambda i: [(72, 750, f"Section {i}", 14)])
+    assert all(f"Section {i}" in document.text for i in range(1, 6))
+    assert not document.removed
+
+
+@pytest.mark.parametrize("levels", [lambda i: (142, 97), lambda i: (142 + i, 97 * i), lambda i: (142 * i, 97 + i)])
+def test_the_repeated_head_of_a_table_and_its_rows_stay(levels):
+    def cells(i):
+        rows = [("Station", "Level"), *zip(("Devkund", "Karli"), map(str, levels(i)), strict=True)]
+        return [(x, 770 - 14 * at, word) for at, row in enumerate(rows) for x, word in zip((72, 200), row, strict=True)]
+
+    document = numbered(cells, 4)
+    assert all(word in document.text for i in range(1, 5) for _, _, word in cells(i))
+    assert document.text.count("Station") == document.text.count("Level") == 4
+    assert not document.removed
+
+
+def test_rows_at_the_foot_stay_where_they_are_the_same_on_every_page_too():
+    rows = [("Net amount", "17.50"), ("Grand total", "21.75")]
+    document = numbered(
+        lambda i: [(x, 60 - 14 * row, word) for row, words in enumerate(rows) for x, word in zip((72, 400), words, strict=True)]
+    )
+    assert [document.text.count(word) for words in rows for word in words] == [5] * 4
+
+
+def test_rows_set_in_one_piece_stay():
+    document = numbered(
+        lambda i: [(72, 770, "Station Level"), (72, 756, f"Devkund {142 + i}"), (72, 742, f"Karli {97 * i}"),
+                   (72, 54, "Net amount 17.50"), (72, 40, "Grand total 21.75")], 4
+    )  # fmt: skip
+    for words in ("Station Level", "Devkund", "Karli", "Net amount 17.50", "Grand total 21.75"):
+        assert document.text.count(words) == 4
+    assert not document.removed
+
+
+def test_a_foot_of_two_lines_goes():
+    document = numbered(lambda i: [(72, 54, "Annual report 2023"), (72, 42, f"Page {i + 3}")])
+    assert len(document.removed) == 10
+
+
+def test_a_head_in_two_parts_with_a_page_number_goes():
+    document = numbered(lambda i: [(72, 770, "A History of Water"), (500, 770, str(i + 40))])
+    assert "History" not in document.text
+    assert len(document.removed) >= 5
+
+
 def test_a_column_of_line_numbers_goes():
     page = Page()
     lines = wrapped("What the witness said on the first day was put down in full, line by line. " * 14, 400)
@@ -69,6 +160,28 @@ def test_a_column_of_line_numbers_goes():
     document = read(pdf([page]))
     assert " ".join(document.text.split()) == ("What the witness said on the first day was put down in full, line by line. " * 14).strip()
     assert set(reasons(document).values()) == {"line number"}
+
+
+@pytest.mark.parametrize("first", ["Anna", "anna"])
+def test_the_numbers_of_entries_of_one_line_stay(first):
+    page = Page()
+    for number in range(1, 13):
+        words = f"{first} Number{number - 1} of the town by the river" + " and of the mill" * (number % 3)
+        page.text(60, 740 - 24 * number, str(number), 16).text(100, 740 - 24 * number, words, 16)
+    document = read(pdf([page]))
+    assert not document.removed
+    assert all(f"{number} {first} Number{number - 1} of" in document.text for number in range(1, 13))
+
+
+def test_the_numbers_of_clauses_stay():
+    page, y = Page(), 760
+    for number in range(1, 21):
+        page.text(60, y, str(number), 10)
+        y = page.lines(90, y, wrapped(f"Party {number} shall keep the weir in the state in which it was found, and mend what "
+                                      "the flood has broken before the end of the year.", 420, 10)).y - 4
+    document = read(pdf([page]))
+    assert not document.removed
+    assert all(f"{number} Party {number} shall" in document.text for number in range(1, 21))
 
 
 def test_a_numbered_first_column_of_a_table_stays():
