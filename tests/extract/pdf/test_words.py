@@ -60,3 +60,25 @@ def test_the_mark_is_there_at_every_size(base, mark, size, share, rise):
     document = read(beside(base, mark, rise * size, size, share * size))
     assert document.text == f"{base}^{mark}"
     assert document.conservation.holds
+
+
+@pytest.mark.parametrize("unit", [1, 1 / 10, 1 / 72, 1 / 1000])
+def test_equal_words_on_a_page_in_small_units_are_not_printed_twice(unit):
+    page = Page(size=(612 * unit, 792 * unit))
+    lines = ["the fee and the toll", "the fee and the fine", "the toll and the fee"]
+    for number, line in enumerate(lines):
+        page.content.append(
+            f"BT /F1 {10 * unit:.6f} Tf {60 * unit:.6f} {(700 - 12 * number) * unit:.6f} Td ({line}) Tj ET".encode()
+        )
+    document = read(pdf([page]))
+    assert document.text.split() == " ".join(lines).split()
+    assert "printed twice" not in document.conservation.dropped
+
+
+@pytest.mark.parametrize("size", [4, 6, 10, 30])
+def test_a_word_printed_twice_for_a_bold_look_is_read_once(size):
+    page = Page().text(60, 740, "Toll", size).lines(60, 600, [f"line {number}" for number in range(20)])
+    once = read(pdf([page])).text
+    document = read(pdf([page.text(60 + size / 20, 740 + size / 40, "Toll", size)]))
+    assert document.text == once
+    assert document.conservation.dropped["printed twice"] == 4

@@ -34,6 +34,7 @@ _SLANT_DEGREES = 12  # text that runs at another angle than a quarter turn, by m
 _SAME_BOX_PT = 0.05
 _RAISED_SIZE, _RAISED_BY = 0.8, 0.15  # shares of the size of the letter before, under and over which a mark is raised
 _RAISED = "^"
+_LEAST_STEP = 1e-4  # so that letters without a size have one
 _GARBLED = re.compile("[\x00\x01\x03-\x08\x0e-\x1f\x7f-\x9f\ue000-\uf8ff\ufffd]")
 
 
@@ -170,7 +171,7 @@ class _Builder:
     def _is_mark(self, index: int, frame: Frame) -> bool:
         """Whether a character stands raised and directly behind the last one."""
         lefts, rights, last = frame.cell_lefts, frame.cell_rights, self.last
-        gap = max(lefts[index] - rights[last], lefts[last] - rights[index])  # of the cells: ink may stand far within them
+        gap = max(lefts[index] - rights[last], lefts[last] - rights[index])  # of the cells, as ink stands within them
         return self.current is not None and gap <= NEW_WORD * self.current.size and self._is_raised(index, last, frame)
 
     def _is_raised(self, index: int, beside: int, frame: Frame) -> bool:
@@ -227,7 +228,7 @@ class _Builder:
             result.dropped["outside of the page"] += len(run.text)
             return False
         # Cells twice as large as the shift that counts: what stands so near has one of its four neighbours in common.
-        step = max(2.0, run.size * 0.24)
+        step = max(_LEAST_STEP, run.size * 0.24)  # a share of the letters: a page may count in inches
         column, row = round(run.x0 / step), round(run.y0 / step)
         aside = column + (1 if run.x0 > column * step else -1)
         above = row + (1 if run.y0 > row * step else -1)
