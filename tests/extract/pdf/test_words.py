@@ -82,3 +82,24 @@ def test_a_word_printed_twice_for_a_bold_look_is_read_once(size):
     document = read(pdf([page.text(60 + size / 20, 740 + size / 40, "Toll", size)]))
     assert document.text == once
     assert document.conservation.dropped["printed twice"] == 4
+
+
+@pytest.mark.parametrize("turn", range(4))
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_way_text_runs_is_that_of_its_matrix_and_of_the_sign_of_its_size(sign, turn):
+    a, b = ((1, 0), (0, 1), (-1, 0), (0, -1))[turn]
+    page = Page()
+    page.content.append(
+        f"BT /F1 {sign * 10} Tf {sign * a} {sign * b} {sign * -b} {sign * a} 300 400 Tm (Upright by minus twice) Tj ET".encode()
+    )
+    document = read(pdf([page]))
+    assert document.text == "Upright by minus twice"
+    assert document.places == read(pdf([Page().text(300, 400, "Upright by minus twice", angle=(a, b))])).places
+
+
+def test_text_with_a_negative_size_alone_stands_on_its_head():
+    page = Page()
+    page.content.append(b"BT /F1 -10 Tf 300 400 Td (Turned by one minus) Tj ET")
+    document = read(pdf([page]))
+    assert document.text == "Turned by one minus"
+    assert document.places == read(pdf([Page().text(300, 400, "Turned by one minus", angle=(-1, 0))])).places

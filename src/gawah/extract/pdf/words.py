@@ -82,11 +82,12 @@ def _words(page: PdfPage, chars: PageChars, result: PageText) -> list[_Word]:
     result.n_garbled = _n_garbled(units) + page.n_unmapped(starts)
     blanks_before = _counts_before(starts, real)
     result.dropped["white space"] += len(real) - sum(blanks_before)
+    angles = _angles(page, starts, styles)
     words, last_end = [], 0
-    for (start, end), style, n_blanks in zip(spans, styles, blanks_before, strict=True):
+    for (start, end), style, angle, n_blanks in zip(spans, styles, angles, blanks_before, strict=True):
         result.n_invisible += 0 if style.is_visible else end - start
-        quarter = round(style.angle / 90)
-        if abs(style.angle - 90 * quarter) > _SLANT_DEGREES:
+        quarter = round(angle / 90)
+        if abs(angle - 90 * quarter) > _SLANT_DEGREES:
             result.aslant.append(units[start:end])
             result.dropped["text at an angle"] += end - start
             result.dropped["white space"] += n_blanks
@@ -94,6 +95,16 @@ def _words(page: PdfPage, chars: PageChars, result: PageText) -> list[_Word]:
             words.append(_Word(start, end, style, quarter % 4, n_blanks, is_spaced=start > last_end))
         last_end = end
     return words
+
+
+def _angles(page: PdfPage, starts: Sequence[int], styles: Sequence[Style]) -> list[float]:
+    """At which angle each word runs, in degrees: that of its matrix, half a turn on where the font size is negative."""
+    angles: dict[int, float] = {}
+    for start, style in zip(starts, styles, strict=True):
+        if id(style) not in angles:  # words of one text object have one style
+            is_turned = page.raw.FPDFText_GetFontSize(page.text, start) < 0
+            angles[id(style)] = style.angle + 180 * is_turned
+    return [angles[id(style)] for style in styles]
 
 
 def _counts_before(starts: Sequence[int], blanks: Sequence[int]) -> list[int]:
