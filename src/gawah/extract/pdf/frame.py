@@ -17,6 +17,11 @@ def to_page(turn: int, x0: float, y0: float, x1: float, y1: float) -> tuple[floa
     return ((x0, y0, x1, y1), (-y1, x0, -y0, x1), (-x1, -y1, -x0, -y0), (y0, -x1, y1, -x0))[turn]
 
 
+def across(turn: int, x: float, y: float) -> float:
+    """How high a point of the page lies in the reading frame."""
+    return (y, -x, -y, x)[turn]
+
+
 def shown_to_page(
     rotation: int, box: tuple[float, float, float, float], left: float, top: float, right: float, bottom: float
 ) -> tuple[float, float, float, float]:
@@ -92,6 +97,7 @@ class Frame:
     cell_rights: array[float]
     bottoms: array[float]
     tops: array[float]
+    turn: int
 
 
 def frame_of(chars: PageChars, turn: int) -> Frame:
@@ -107,7 +113,7 @@ def frame_of(chars: PageChars, turn: int) -> Frame:
             return _negative(x1), _negative(x0), _negative(y1), _negative(y0)
         return _negative(y1), _negative(y0), x0, x1
 
-    frame = Frame(*turned(chars.tight), *turned(chars.loose))
+    frame = Frame(*turned(chars.tight), *turned(chars.loose), turn)
     lefts, rights = frame.lefts, frame.rights
     n, first = len(lefts), 0
     same = [i for i in range(1, n) if lefts[i] == lefts[i - 1] and rights[i] == rights[i - 1] != lefts[i]]

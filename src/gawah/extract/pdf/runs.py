@@ -123,6 +123,14 @@ def append_blank(run: Run, following: Run) -> None:
         run.rights.append(max(following.x1, run.lefts[-2]))
 
 
+def append_mark(run: Run, following: Run, mark: str) -> None:
+    """Puts a character behind a run that has no place of its own: it stands where what follows begins."""
+    edge = following.x0 if following.x0 >= run.lefts[-1] else following.x1
+    run.text += mark
+    run.lefts.append(edge)
+    run.rights.append(edge)
+
+
 def append(run: Run, following: Run) -> None:
     """Puts a run behind another one of the same line."""
     run.text += following.text

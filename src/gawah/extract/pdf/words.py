@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 from array import array
 from collections import Counter
@@ -9,10 +10,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import sub
 
-from gawah.extract.pdf.frame import RTL, Frame, frame_of, to_page
+from gawah.extract.pdf.frame import RTL, Frame, across, frame_of, to_page
 from gawah.extract.pdf.letters import BLANKS, ODD, letters_of
 from gawah.extract.pdf.page import PageChars, PdfPage, Style
-from gawah.extract.pdf.runs import BACKWARDS, NEW_WORD, OFF_LINE, PageText, Run, append, append_blank, gap_between
+from gawah.extract.pdf.runs import (
+    BACKWARDS,
+    NEW_WORD,
+    OFF_LINE,
+    PageText,
+    Run,
+    append,
+    append_blank,
+    append_mark,
+    gap_between,
+)
 
 _WORD = re.compile(f"[^{BLANKS}]+")
 _BLANKS = re.compile(f"[{BLANKS}]+")
@@ -21,6 +32,9 @@ _MARKED = re.compile(
 )
 _SLANT_DEGREES = 12  # text that runs at another angle than a quarter turn, by more, stands aslant
 _SAME_BOX_PT = 0.05
+_RAISED_SIZE, _RAISED_BY = 0.8, 0.15  # shares of the size of the letter before, under and over which a mark is raised
+_RAISED = "^"
+_LEAST_STEP = 1e-4  # so that letters without a size have one
 _GARBLED = re.compile("[\x00\x01\x03-\x08\x0e-\x1f\x7f-\x9f\ue000-\uf8ff\ufffd]")
 
 
@@ -42,7 +56,7 @@ def read_page(page: PdfPage, number: int) -> PageText:
     result = PageText(number, page.box())
     words = _words(page, chars, result)
     frames: dict[int, Frame] = {}
-    builder = _Builder(result, chars.units)
+    builder = _Builder(result, chars.units, page)
     for word in words:
         frame = frames.get(word.turn)
         if frame is None:
@@ -68,11 +82,12 @@ def _words(page: PdfPage, chars: PageChars, result: PageText) -> list[_Word]:
     result.n_garbled = _n_garbled(units) + page.n_unmapped(starts)
     blanks_before = _counts_before(starts, real)
     result.dropped["white space"] += len(real) - sum(blanks_before)
+    angles = _angles(page, starts, styles)
     words, last_end = [], 0
-    for (start, end), style, n_blanks in zip(spans, styles, blanks_before, strict=True):
+    for (start, end), style, angle, n_blanks in zip(spans, styles, angles, blanks_before, strict=True):
         result.n_invisible += 0 if style.is_visible else end - start
-        quarter = round(style.angle / 90)
-        if abs(style.angle - 90 * quarter) > _SLANT_DEGREES:
+        quarter = round(angle / 90)
+        if abs(angle - 90 * quarter) > _SLANT_DEGREES:
             result.aslant.append(units[start:end])
             result.dropped["text at an angle"] += end - start
             result.dropped["white space"] += n_blanks
@@ -80,6 +95,16 @@ def _words(page: PdfPage, chars: PageChars, result: PageText) -> list[_Word]:
             words.append(_Word(start, end, style, quarter % 4, n_blanks, is_spaced=start > last_end))
         last_end = end
     return words
+
+
+def _angles(page: PdfPage, starts: Sequence[int], styles: Sequence[Style]) -> list[float]:
+    """At which angle each word runs, in degrees: that of its matrix, half a turn on where the font size is negative."""
+    angles: dict[int, float] = {}
+    for start, style in zip(starts, styles, strict=True):
+        if id(style) not in angles:  # words of one text object have one style
+            is_turned = page.raw.FPDFText_GetFontSize(page.text, start) < 0
+            angles[id(style)] = style.angle + 180 * is_turned
+    return [angles[id(style)] for style in styles]
 
 
 def _counts_before(starts: Sequence[int], blanks: Sequence[int]) -> list[int]:
@@ -101,7 +126,8 @@ def _n_garbled(units: str) -> int:
 class _Builder:
     """Puts words to runs, one after the other."""
 
-    def __init__(self, result: PageText, units: str) -> None:
+    def __init__(self, result: PageText, units: str, page: PdfPage) -> None:
+        self.page = page
         self.result = result
         self.units = units
         self.box = result.box
@@ -110,13 +136,17 @@ class _Builder:
         self.has_marks = _MARKED.search(units) is not None
         self.printed: set[tuple[tuple[str, float], int, int]] = set()
         self.current: Run | None = None
+        self.last = 0  # index of the last character that was put to a run
 
     def take(self, word: _Word, frame: Frame) -> None:
         """Splits the word where its letters part, and puts each piece to the run it belongs to."""
         n_blanks, is_spaced = word.n_blanks, word.is_spaced
         for start, end in self._pieces(word, frame):
-            self._put(self._run_of(word, start, end, frame), n_blanks, is_spaced=is_spaced)
+            run = self._run_of(word, start, end, frame)
+            is_raised = run is not None and not n_blanks and self._is_mark(start, frame)
+            self._put(run, n_blanks, is_spaced=is_spaced, is_raised=is_raised)
             n_blanks, is_spaced = 0, False
+            self.last = end - 1 if run else self.last
 
     def flush(self) -> None:
         if self.current is not None:
@@ -130,7 +160,9 @@ class _Builder:
         bottoms = frame.bottoms[start:end]
         gaps = list(map(sub, frame.cell_lefts[start + 1 : end], frame.cell_rights[start : end - 1]))
         level = max(bottoms) - min(bottoms) <= OFF_LINE * size
-        if level and max(gaps) <= NEW_WORD * size and min(gaps) >= -BACKWARDS * size:
+        is_even = max(bottoms) == min(bottoms)
+        steps = [] if is_even else [i for i in range(start + 1, end) if self._parts_raised(i, frame)]
+        if level and not steps and max(gaps) <= NEW_WORD * size and min(gaps) >= -BACKWARDS * size:
             return [(start, end)]
         if (self.has_marks and _MARKED.search(self.units, start, end)) or (
             level and self.has_rtl and RTL.search(self.units, start, end)
@@ -139,15 +171,40 @@ class _Builder:
         cuts = [start]
         for offset, gap in enumerate(gaps):
             off_line = abs(bottoms[offset + 1] - bottoms[offset]) > OFF_LINE * size
-            if off_line or gap > NEW_WORD * size or gap < -BACKWARDS * size:
+            if off_line or start + offset + 1 in steps or gap > NEW_WORD * size or gap < -BACKWARDS * size:
                 cuts.append(start + offset + 1)
         return list(zip(cuts, [*cuts[1:], end], strict=True))
+
+    def _parts_raised(self, index: int, frame: Frame) -> bool:
+        """Whether a raised mark begins at a character, or ended before it."""
+        return self._is_raised(index, index - 1, frame) or self._is_raised(index - 1, index, frame)
+
+    def _is_mark(self, index: int, frame: Frame) -> bool:
+        """Whether a character stands raised and directly behind the last one."""
+        lefts, rights, last = frame.cell_lefts, frame.cell_rights, self.last
+        gap = max(lefts[index] - rights[last], lefts[last] - rights[index])  # of the cells, as ink stands within them
+        return self.current is not None and gap <= NEW_WORD * self.current.size and self._is_raised(index, last, frame)
+
+    def _is_raised(self, index: int, beside: int, frame: Frame) -> bool:
+        """Whether a character is set clearly smaller than the one beside it, and clearly above its baseline."""
+        if index == beside or frame.bottoms[index] <= frame.bottoms[beside]:
+            return False  # the cell of a smaller letter begins higher even on the same baseline
+        style, other = self.page.styles([index, beside])
+        rise = self._height(index, frame) - self._height(beside, frame)
+        return 0 < style.size < _RAISED_SIZE * other.size and rise > _RAISED_BY * other.size
+
+    def _height(self, index: int, frame: Frame) -> float:
+        """Where the baseline of a character lies across the lines of a frame."""
+        x, y = ctypes.c_double(), ctypes.c_double()
+        self.page.raw.FPDFText_GetCharOrigin(self.page.text, index, ctypes.byref(x), ctypes.byref(y))
+        return across(frame.turn, x.value, y.value)
 
     def _run_of(self, word: _Word, start: int, end: int, frame: Frame) -> Run | None:
         """The piece as a run of its own; None when it is not to be read."""
         text = self.units[start:end]
         lefts, rights = frame.lefts[start:end], frame.rights[start:end]
         bottom, top = frame.bottoms[start], frame.tops[start]
+        style = word.style if bottom == frame.bottoms[word.start] else self.page.styles([start])[0]
         low, high = min(frame.lows[start:end]), max(frame.highs[start:end])
         if self.is_odd and ODD.search(text):
             text, lefts, rights = self._letters(start, end, frame)
@@ -157,8 +214,8 @@ class _Builder:
         if high <= low:  # a glyph without ink
             low, high = bottom, top
         run = Run(
-            text, lefts, rights, x0, low, x1, high, bottom, top, word.style.size or top - bottom,
-            word.style.is_bold, self.result.number, word.turn, {(word.style.size, word.style.is_bold): len(text)},
+            text, lefts, rights, x0, low, x1, high, bottom, top, style.size or top - bottom,
+            style.is_bold, self.result.number, word.turn, {(style.size, style.is_bold): len(text)},
         )  # fmt: skip
         return run if self._is_to_be_read(run) else None
 
@@ -182,7 +239,7 @@ class _Builder:
             result.dropped["outside of the page"] += len(run.text)
             return False
         # Cells twice as large as the shift that counts: what stands so near has one of its four neighbours in common.
-        step = max(2.0, run.size * 0.24)
+        step = max(_LEAST_STEP, run.size * 0.24)  # a share of the letters: a page may count in inches
         column, row = round(run.x0 / step), round(run.y0 / step)
         aside = column + (1 if run.x0 > column * step else -1)
         above = row + (1 if run.y0 > row * step else -1)
@@ -194,7 +251,7 @@ class _Builder:
         seen.add(key)
         return True
 
-    def _put(self, run: Run | None, n_blanks: int, *, is_spaced: bool) -> None:
+    def _put(self, run: Run | None, n_blanks: int, *, is_spaced: bool, is_raised: bool) -> None:
         dropped, added = self.result.dropped, self.result.added
         if run is None:
             dropped["white space"] += n_blanks
@@ -206,7 +263,10 @@ class _Builder:
             self.current = run
             dropped["white space"] += n_blanks
             return
-        if is_spaced or gap > NEW_WORD * run.size:
+        if is_raised and current.text[-1].isalnum():
+            append_mark(current, run, _RAISED)  # "1947" and a small raised "3" are not 19473
+            added["raised mark"] += 1
+        elif is_spaced or gap > NEW_WORD * run.size:
             append_blank(current, run)
             dropped["white space"] += max(0, n_blanks - 1)
             added["blank between words"] += not n_blanks
