@@ -103,3 +103,22 @@ def test_text_with_a_negative_size_alone_stands_on_its_head():
     document = read(pdf([page]))
     assert document.text == "Turned by one minus"
     assert document.places == read(pdf([Page().text(300, 400, "Turned by one minus", angle=(-1, 0))])).places
+
+
+@pytest.mark.parametrize("tracking", [0, 1, 2.5, 3, 5])
+def test_a_heading_whose_letters_are_set_apart_is_words(tracking):
+    page = Page().lines(60, 600, ["Below it stands the text of the section."])
+    page.content.append(f"BT /F1 10 Tf {tracking} Tc 60 700 Td (OF A SPACED HEADING 12) Tj 0 Tc ET".encode())
+    assert read(pdf([page])).text.split("\n")[0] == "OF A SPACED HEADING 12"
+
+
+def test_digits_set_apart_are_not_made_one_number():
+    page = Page()
+    page.content.append(b"BT /F1 10 Tf 3 Tc 60 700 Td (1234) Tj 0 Tc ET")
+    assert read(pdf([page])).text == "1 2 3 4"
+
+
+def test_letters_that_stand_unevenly_apart_are_not_drawn_together():
+    page = Page()
+    page.content.append(b"BT /F1 10 Tf 60 700 Td [(a) -220 (b) -500 (c) -350 (d) -700 (e)] TJ ET")
+    assert read(pdf([page])).text == "a b c d e"

@@ -89,6 +89,7 @@ class Slant:
 class Frame:
     """The parallel sequences of a page's characters in one reading frame."""
 
+    turn: int
     lefts: array[float]
     rights: array[float]
     lows: array[float]
@@ -97,7 +98,6 @@ class Frame:
     cell_rights: array[float]
     bottoms: array[float]
     tops: array[float]
-    turn: int
 
 
 def frame_of(chars: PageChars, turn: int) -> Frame:
@@ -113,7 +113,7 @@ def frame_of(chars: PageChars, turn: int) -> Frame:
             return _negative(x1), _negative(x0), _negative(y1), _negative(y0)
         return _negative(y1), _negative(y0), x0, x1
 
-    frame = Frame(*turned(chars.tight), *turned(chars.loose), turn)
+    frame = Frame(turn, *turned(chars.tight), *turned(chars.loose))
     lefts, rights = frame.lefts, frame.rights
     n, first = len(lefts), 0
     same = [i for i in range(1, n) if lefts[i] == lefts[i - 1] and rights[i] == rights[i - 1] != lefts[i]]

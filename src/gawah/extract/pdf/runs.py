@@ -5,9 +5,12 @@ from __future__ import annotations
 import unicodedata
 from array import array
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import sub
+from statistics import median
 
-from gawah.extract.pdf.frame import RTL, Slant, to_page
+from gawah.extract.pdf.frame import RTL, Frame, Slant, to_page
 from gawah.extract.pdf.letters import SOFT_HYPHEN
 
 # Shares of the letter size.
@@ -15,6 +18,11 @@ NEW_WORD = 0.2  # a wider gap inside a word parts it; a space is a quarter of th
 NEW_RUN = 0.8  # a wider gap parts runs; word spaces of justified text rarely reach it
 BACKWARDS = 0.5
 OFF_LINE = 0.45
+_ALIKE = 0.06
+_TRACKED_GAPS, _TRACKED_SHARE = (
+    3,
+    0.9,
+)  # how many gaps tell that letters are set apart, and the share that is to be alike
 _BOLD_SHARE = 0.97  # of a run's letters
 
 
@@ -24,7 +32,8 @@ class Run:
     letters of one ligature have the same.
 
     x0, y0, x1, y1: the ink; bottom, top: the cells of the font, which are the same for every letter of it. `slant` is that
-    of a scanned page, whose runs are set straight; `confidence` under 1 where a machine was not sure of the words.
+    of a scanned page, whose runs are set straight; `confidence` under 1 where a machine was not sure of the words. `tracking`: how far apart
+    its letters are set, as in a spaced heading.
     """
 
     text: str
@@ -43,6 +52,7 @@ class Run:
     n_letters_by_style: dict[tuple[float, bool], int] = field(default_factory=dict)
     slant: Slant | None = None
     confidence: float = 1.0
+    tracking: float = 0.0
 
     def on_page(self, x0: float, x1: float) -> tuple[float, float, float, float]:
         """What of the run lies between two places along its line, in PDF user space."""
@@ -94,6 +104,27 @@ class PageText:
         return to_page((4 - self.turn) % 4, *self.box)
 
 
+def tracking_of(spans: Sequence[tuple[int, int]], units: str, frame: Frame, size: float) -> float:
+    """How far apart, in points, the letters of one text object are set, as in a spaced heading; 0 when they are not.
+
+    That is so when nearly all gaps inside of its words are wide and alike; `spans` are the words' places in `units`. What
+    is not mostly letters is left alone: digits in a row may be numbers of their own.
+    """
+    lefts, rights = frame.cell_lefts, frame.cell_rights
+    gaps: list[float] = []
+    for start, end in spans:
+        gaps.extend(map(sub, lefts[start + 1 : end], rights[start : end - 1]))
+        if gaps and gaps[0] < (NEW_WORD - _ALIKE) * size:
+            return 0.0  # as in nearly all text
+    usual = median(gaps) if len(gaps) >= _TRACKED_GAPS else 0.0
+    if not NEW_WORD * size < usual <= size:
+        return 0.0
+    n_alike = sum(abs(gap - usual) <= _ALIKE * size for gap in gaps)
+    n_letters = sum(unit.isalpha() for start, end in spans for unit in units[start:end])
+    is_words = 2 * n_letters > sum(end - start for start, end in spans)
+    return usual if is_words and n_alike >= _TRACKED_SHARE * len(gaps) else 0.0
+
+
 def gap_between(before: Run, run: Run) -> float | None:
     """How far a word stands behind a run along its line; None when it does not go on there."""
     size = max(before.size, run.size)
@@ -105,7 +136,8 @@ def gap_between(before: Run, run: Run) -> float | None:
     if _is_rtl(run) or _is_rtl(before):
         gap = max(forwards, before.x0 - run.x1)
         return gap if gap <= NEW_RUN * size else None
-    return forwards if -BACKWARDS * size <= forwards <= NEW_RUN * size else None
+    widest = NEW_RUN * size + 2 * min(before.tracking, run.tracking)  # on either side of the blank
+    return forwards if -BACKWARDS * size <= forwards <= widest else None
 
 
 def _is_rtl(run: Run) -> bool:

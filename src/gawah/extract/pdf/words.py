@@ -23,6 +23,7 @@ from gawah.extract.pdf.runs import (
     append_blank,
     append_mark,
     gap_between,
+    tracking_of,
 )
 
 _WORD = re.compile(f"[^{BLANKS}]+")
@@ -56,12 +57,19 @@ def read_page(page: PdfPage, number: int) -> PageText:
     result = PageText(number, page.box())
     words = _words(page, chars, result)
     frames: dict[int, Frame] = {}
+    by_object: dict[int, list[_Word]] = {}
+    for word in words:
+        by_object.setdefault(id(word.style), []).append(word)
+    tracking: dict[int, float] = {}
     builder = _Builder(result, chars.units, page)
     for word in words:
         frame = frames.get(word.turn)
         if frame is None:
             frame = frames[word.turn] = frame_of(chars, word.turn)
-        builder.take(word, frame)
+        if id(word.style) not in tracking:
+            spans = [(each.start, each.end) for each in by_object[id(word.style)]]
+            tracking[id(word.style)] = tracking_of(spans, chars.units, frame, word.style.size or 1.0)
+        builder.take(word, frame, tracking[id(word.style)])
     builder.flush()
     turns = Counter[int]()
     for run in result.runs:
@@ -138,11 +146,13 @@ class _Builder:
         self.current: Run | None = None
         self.last = 0  # index of the last character that was put to a run
 
-    def take(self, word: _Word, frame: Frame) -> None:
-        """Splits the word where its letters part, and puts each piece to the run it belongs to."""
+    def take(self, word: _Word, frame: Frame, tracking: float) -> None:
+        """Splits the word where its letters part, by more than they all do, and puts each piece to the run it belongs to."""
         n_blanks, is_spaced = word.n_blanks, word.is_spaced
-        for start, end in self._pieces(word, frame):
+        for start, end in self._pieces(word, frame, tracking):
             run = self._run_of(word, start, end, frame)
+            if run is not None:
+                run.tracking = tracking
             is_raised = run is not None and not n_blanks and self._is_mark(start, frame)
             self._put(run, n_blanks, is_spaced=is_spaced, is_raised=is_raised)
             n_blanks, is_spaced = 0, False
@@ -153,16 +163,16 @@ class _Builder:
             self.result.runs.append(self.current)
             self.current = None
 
-    def _pieces(self, word: _Word, frame: Frame) -> list[tuple[int, int]]:
+    def _pieces(self, word: _Word, frame: Frame, tracking: float) -> list[tuple[int, int]]:
         start, end, size = word.start, word.end, word.style.size or 1.0
         if end - start == 1:
             return [(start, end)]
-        bottoms = frame.bottoms[start:end]
+        bottoms, widest = frame.bottoms[start:end], NEW_WORD * size + tracking
         gaps = list(map(sub, frame.cell_lefts[start + 1 : end], frame.cell_rights[start : end - 1]))
         level = max(bottoms) - min(bottoms) <= OFF_LINE * size
         is_even = max(bottoms) == min(bottoms)
         steps = [] if is_even else [i for i in range(start + 1, end) if self._parts_raised(i, frame)]
-        if level and not steps and max(gaps) <= NEW_WORD * size and min(gaps) >= -BACKWARDS * size:
+        if level and not steps and max(gaps) <= widest and min(gaps) >= -BACKWARDS * size:
             return [(start, end)]
         if (self.has_marks and _MARKED.search(self.units, start, end)) or (
             level and self.has_rtl and RTL.search(self.units, start, end)
@@ -171,7 +181,7 @@ class _Builder:
         cuts = [start]
         for offset, gap in enumerate(gaps):
             off_line = abs(bottoms[offset + 1] - bottoms[offset]) > OFF_LINE * size
-            if off_line or start + offset + 1 in steps or gap > NEW_WORD * size or gap < -BACKWARDS * size:
+            if off_line or start + offset + 1 in steps or gap > widest or gap < -BACKWARDS * size:
                 cuts.append(start + offset + 1)
         return list(zip(cuts, [*cuts[1:], end], strict=True))
 
