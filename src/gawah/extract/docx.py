@@ -28,6 +28,11 @@ _NO_TEXT = frozenset({
     "sym", "softHyphen", "proofErr", "tblPrEx", "object", "delText", "numPicBullet",
 })  # fmt: skip
 _WORDS = frozenset({"t", "delText"})
+# Elements that stand for a character, and its reason in the books; a symbol's is found by its font and code.
+_SIGNS = {
+    "tab": ("\t", "tab"), "ptab": ("\t", "tab"), "cr": ("\n", "line break"), "br": ("\n", "line break"),
+    "noBreakHyphen": ("\u2011", "hyphen"), "sym": ("", "symbol"),
+}  # fmt: skip
 # Signs of forms in the font Wingdings, by the last byte of their code.
 _WINGDINGS = {0x6F: "☐", 0xA8: "☐", 0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑"}
 # Edges of the parts of a formula (OMML) that would run into each other.
@@ -148,18 +153,12 @@ class _Walk:
                 self._remove_deleted(element)
             elif name == "r" and self._styles.hides(child(element, "rPr"), style):
                 self.assembly.remove("hidden", _all_words(element))
-            elif name in ("tab", "ptab"):
-                yield self.assembly.make("\t", "tab")
-            elif name == "cr" or (name == "br" and attribute(element, "type") not in _PAGE_BREAKS):
-                yield self.assembly.make("\n", "line break")
-            elif name == "noBreakHyphen":
-                yield self.assembly.make("\u2011", "hyphen")
+            elif name in _SIGNS:
+                yield self._sign(element, name)
             elif name in ("txbxContent", "footnoteReference", "endnoteReference", "docPr", "graphicData"):
                 self._beside.append(element)
                 if name == "graphicData":
                     yield from self._inline(element, style)
-            elif name == "sym":
-                yield self._symbol(element)
             elif name == "object":
                 self._unread["embedded objects"][_program(element)] += 1
             elif name == "AlternateContent":
@@ -172,6 +171,14 @@ class _Walk:
                 yield before
                 yield from self._inline(element, style)
                 yield after
+
+    def _sign(self, element: Element, name: str) -> str:
+        """The character that an empty element stands for."""
+        if name == "sym":
+            return self._symbol(element)
+        if name == "br" and attribute(element, "type") in _PAGE_BREAKS:
+            return ""
+        return self.assembly.make(*_SIGNS[name])
 
     def _symbol(self, element: Element) -> str:
         """A character of a font whose codes are no letters; "" where it is not known what it shows."""
