@@ -249,3 +249,18 @@ def test_superscripts_and_fractions_do_not_run_into_digits():
     document = one(f"<w:p>{run(10)}{run(2, raised)}{run(3, raised)}{run(' in 1')}{run('st', raised)}</w:p>{formula}")
     assert document.text == "10^23 in 1st\n\n1/2\n\n10^23"
     assert document.conservation.added["superscript or fraction"] == 3
+
+
+def test_check_marks_are_read_and_other_symbols_counted():
+    signs = "".join(f'<w:sym w:font="Wingdings" w:char="{code}"/>' for code in ("F0FC", "F0FE", "F0A8", "00FC", "F04A", "zz"))
+    document = one(f'<w:p><w:r>{signs}<w:sym w:font="Symbol" w:char="F0B7"/><w:t> yes</w:t></w:r></w:p>')
+    assert document.text == "✓☑☐✓ yes"
+    assert document.conservation.added["symbol"] == 4
+    assert document.warnings == ("symbols that were not read: Wingdings (2), Symbol (1)",)
+
+
+def test_embedded_objects_are_said_to_be_unread():
+    sheet = '<w:object><o:OLEObject xmlns:o="urn:schemas-microsoft-com:office:office" ProgID="Excel.Sheet.12"/></w:object>'
+    document = one(f"<w:p><w:r><w:t>see</w:t>{sheet}<w:object/></w:r></w:p>")
+    assert document.text == "see"
+    assert document.warnings == ("embedded objects that were not read: Excel.Sheet.12 (1), unknown kind (1)",)

@@ -7,6 +7,7 @@ kept as removals.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -20,12 +21,20 @@ from gawah.extract.raised import BAR, FRACTION, FRACTION_END, LOWERED, RAISED
 from gawah.extract.sink import CellText, Page, Sink
 from gawah.types import BlockKind, Document, SourceFile
 
+_CODE = re.compile(r"(?:[fF]0|00)?[0-9a-fA-F]{2}")
 _DELETED = frozenset({"del", "moveFrom"})
 _NO_TEXT = frozenset({
     "pPr", "rPr", "sectPr", "tblPr", "tblGrid", "trPr", "tcPr", "sdtPr", "instrText", "delInstrText", "rt", "fldData",
     "sym", "softHyphen", "proofErr", "tblPrEx", "object", "delText", "numPicBullet",
 })  # fmt: skip
 _WORDS = frozenset({"t", "delText"})
+# Elements that stand for a character, and its reason in the books; a symbol's is found by its font and code.
+_SIGNS = {
+    "tab": ("\t", "tab"), "ptab": ("\t", "tab"), "cr": ("\n", "line break"), "br": ("\n", "line break"),
+    "noBreakHyphen": ("\u2011", "hyphen"), "sym": ("", "symbol"),
+}  # fmt: skip
+# Signs of forms in the font Wingdings, by the last byte of their code.
+_WINGDINGS = {0x6F: "☐", 0xA8: "☐", 0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑"}
 # Edges of the parts of a formula (OMML) that would run into each other.
 _FORMULA = {"f": (FRACTION, FRACTION_END), "den": (BAR, ""), "sup": (RAISED, LOWERED)}
 _PAGE_BREAKS = frozenset({"page", "column"})
@@ -70,6 +79,7 @@ class _Walk:
             if attribute(note, "type") in ("", "normal")
         }
         self._changes: Counter[str] = Counter()
+        self._unread: dict[str, Counter[str]] = {"embedded objects": Counter(), "symbols": Counter()}
         self._beside: list[Element] = []  # text boxes, notes and graphics of the open paragraph, read after it
         self._held = ""  # a paragraph whose end was deleted: the next one goes on
 
@@ -107,6 +117,10 @@ class _Walk:
         if self._changes["inserted"] or self._changes["deleted"]:
             counts = f"{self._changes['inserted']:,} insertions read, {self._changes['deleted']:,} deletions left out"
             self.assembly.warnings.append(f"it has tracked changes: {counts}")
+        for what, counted in self._unread.items():
+            if counted:
+                names = ", ".join(f"{name} ({n:,})" for name, n in counted.items())
+                self.assembly.warnings.append(f"{what} that were not read: {names}")
 
     def _paragraph(self, paragraph: Element, sink: Sink) -> None:
         properties = child(paragraph, "pPr")
@@ -139,16 +153,14 @@ class _Walk:
                 self._remove_deleted(element)
             elif name == "r" and self._styles.hides(child(element, "rPr"), style):
                 self.assembly.remove("hidden", _all_words(element))
-            elif name in ("tab", "ptab"):
-                yield self.assembly.make("\t", "tab")
-            elif name == "cr" or (name == "br" and attribute(element, "type") not in _PAGE_BREAKS):
-                yield self.assembly.make("\n", "line break")
-            elif name == "noBreakHyphen":
-                yield self.assembly.make("\u2011", "hyphen")
+            elif name in _SIGNS:
+                yield self._sign(element, name)
             elif name in ("txbxContent", "footnoteReference", "endnoteReference", "docPr", "graphicData"):
                 self._beside.append(element)
                 if name == "graphicData":
                     yield from self._inline(element, style)
+            elif name == "object":
+                self._unread["embedded objects"][_program(element)] += 1
             elif name == "AlternateContent":
                 branch = chosen(element)
                 if branch is not None:
@@ -159,6 +171,24 @@ class _Walk:
                 yield before
                 yield from self._inline(element, style)
                 yield after
+
+    def _sign(self, element: Element, name: str) -> str:
+        """The character that an empty element stands for."""
+        if name == "sym":
+            return self._symbol(element)
+        if name == "br" and attribute(element, "type") in _PAGE_BREAKS:
+            return ""
+        return self.assembly.make(*_SIGNS[name])
+
+    def _symbol(self, element: Element) -> str:
+        """A character of a font whose codes are no letters; "" where it is not known what it shows."""
+        font, code = attribute(element, "font"), attribute(element, "char")
+        sign = ""
+        if font.casefold() == "wingdings" and _CODE.fullmatch(code):
+            sign = _WINGDINGS.get(int(code, 16) & 0xFF, "")
+        if not sign:
+            self._unread["symbols"][font or "no font"] += 1
+        return self.assembly.make(sign, "symbol")
 
     def _edges(self, element: Element, name: str) -> tuple[str, str]:
         """The marks around a run or a part of a formula; none around most."""
@@ -215,6 +245,12 @@ def _through(container: Element, wanted: str) -> Iterator[Element]:
             yield element
         elif name in ("sdt", "sdtContent", "ins", "moveTo", "customXml"):
             yield from _through(element, wanted)
+
+
+def _program(holder: Element) -> str:
+    """The program that an embedded object belongs to, as the file names it."""
+    embedded = next(below(holder, "OLEObject"), None)
+    return (attribute(embedded, "ProgID") if embedded is not None else "") or "unknown kind"
 
 
 def _is_contents(control: Element) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from gawah.errors import ExtractionError
 from gawah.extract.assembly import Assembly
 from gawah.extract.package import Element, Package, attribute, below, local, whole
+from gawah.extract.raised import LOWERED, RAISED
 
 _BLANKS = re.compile(r"[ \t\r\n]+")
 _MOST_BLANKS = 100  # of one element that stands for several
@@ -35,8 +36,13 @@ def meta_title(package: Package) -> str:
     return (title.text or "") if title is not None else ""
 
 
-def flow(assembly: Assembly, element: Element, aside: list[Element]) -> Iterator[str]:
-    """The taken text of a paragraph with runs of blanks as one; what hangs on it is put into `aside`."""
+def flow(
+    assembly: Assembly, element: Element, aside: list[Element], raises: Callable[[str], bool] = lambda _: False
+) -> Iterator[str]:
+    """The taken text of a paragraph with runs of blanks as one; what hangs on it is put into `aside`.
+
+    `raises` says of a style whether its text is a superscript; the edges of such are marked (see `raised`).
+    """
     yield _flowing(assembly, element.text or "")
     for inner in element:
         name = local(inner)
@@ -51,7 +57,10 @@ def flow(assembly: Assembly, element: Element, aside: list[Element]) -> Iterator
         elif name == "hidden-text" or (name == "hidden-paragraph" and attribute(inner, "is-hidden") == "true"):
             assembly.remove("hidden", attribute(inner, "string-value") or all_words(inner))
         elif name not in _NO_TEXT:
-            yield from flow(assembly, inner, aside)
+            is_raised = name == "span" and raises(attribute(inner, "style-name"))
+            yield RAISED if is_raised else ""
+            yield from flow(assembly, inner, aside, raises)
+            yield LOWERED if is_raised else ""
         yield _flowing(assembly, inner.tail or "")
 
 

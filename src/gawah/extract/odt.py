@@ -59,6 +59,14 @@ class _Styles:
                     return attribute(properties, "display") == "none"
         return False
 
+    def raises(self, name: str) -> bool:
+        """Whether text is above the line: "super", or a share of its height that is neither 0 nor negative."""
+        for item in self._chain(name):
+            for properties in item:
+                if position := attribute(properties, "text-position"):
+                    return position[0] not in "-0" and not position.startswith("sub")
+        return False
+
     def _chain(self, name: str) -> Iterator[Element]:
         for _ in range(_LONGEST_CHAIN):
             item = self._items.get(name)
@@ -120,7 +128,7 @@ class _Walk:
                 self.assembly.remove("hidden", span.text)
                 span.text = ""
         aside: list[Element] = []
-        text = "".join(flow(self.assembly, element, aside))
+        text = self.assembly.sign("".join(flow(self.assembly, element, aside, self._styles.raises)))
         level = 0
         if local(element) == "h":
             kind, level = BlockKind.HEADING, whole(attribute(element, "outline-level"), 1)

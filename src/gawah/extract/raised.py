@@ -44,4 +44,4 @@ def _sign(marks: str, before: str, after: str) -> str:
         return ""
     edge = before[-1:] + after[:1]
     touches = edge.isalnum() if FRACTION in marks or FRACTION_END in marks else edge.isdigit()
-    return " " if len(edge) == 2 and touches else ""  # noqa: PLR2004 — one character on either side
+    return " " if len(edge) == 2 and touches else ""
