@@ -41,7 +41,7 @@ class PdfExtractor:
     """application/pdf. `read_by_eye` reads the pages whose text is an image or in a code; without it they stay unread."""
 
     name = "pdf"
-    version = 2
+    version = 3
 
     def __init__(self, read_by_eye: ReadByEye | None = None) -> None:
         self._read_by_eye = read_by_eye
