@@ -51,7 +51,7 @@ class HtmlExtractor:
     """text/html and XHTML."""
 
     name = "html"
-    version = 1
+    version = 2
 
     def extract(self, source: SourceFile, data: bytes) -> Document:
         """The title is the page's <title>, else its first <h1>, else the file's name.
