@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -329,7 +330,7 @@ def draw_page(settings: Settings, file: Path, number: int, png: Path) -> tuple[i
 def _read_file(settings: Settings, file: Path) -> tuple[SourceFile, bytes]:
     found = found_file(file.absolute().as_uri())
     if found is None:
-        if file.is_dir():
+        if os.path.isdir(file):  # noqa: PTH112 — Path.is_dir raises for names that are too long
             raise NotFoundError(f"{str(file)!r} is a folder; name a file in it")
         raise NotFoundError(f"no such file: {str(file)!r}; check the path")
     return read_source(found, settings.collection, file.name, settings.max_file_mb * _MEGABYTE)

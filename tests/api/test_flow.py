@@ -8,7 +8,7 @@ import re
 import httpx
 import pytest
 from tests.api.conftest import FILES
-from tests.api.serving import cli, events_of, problem
+from tests.api.serving import cli, events_of, problem, until
 
 from gawah.api import schemas
 
@@ -245,7 +245,7 @@ def test_metrics_count_what_happened(server, answer):
 
 def test_every_request_is_one_line_of_json_without_the_question(server):
     server.client.post("/v1/answers", json={"question": "a-word-nobody-logs"}, headers={"X-Request-Id": "mine-1"})
-    lines = [line for line in server.events("request") if line["request_id"] == "mine-1"]
+    lines = until(lambda: [line for line in server.events("request") if line["request_id"] == "mine-1"], "no line of it")
     assert [(line["route"], line["status"]) for line in lines] == [("/v1/answers", 200)]
     assert "a-word-nobody-logs" not in json.dumps(server.lines)
     assert not server.events("text")
