@@ -19,11 +19,7 @@ WORKERS_FILE_NAME = "workers.lock"
 @contextlib.contextmanager
 def writer_lock(directory: Path) -> Iterator[None]:
     """Holds the lock, or raises StoreBusyError naming the process that does. The kernel frees it when a process dies."""
-    path = directory / FILE_NAME
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    except OSError as error:
-        raise StoreError(f"{path} cannot be opened: {error.strerror}") from error
+    descriptor = _opened(directory / FILE_NAME)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -44,11 +40,7 @@ def at_work(directory: Path, when_alone: Callable[[], object]) -> Iterator[None]
     """Shows that this process works off the queue. `when_alone` is called first if no other does: what is claimed then was
     left by the dead. The kernel takes the sign down when a process dies.
     """
-    path = directory / WORKERS_FILE_NAME
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    except OSError as error:
-        raise StoreError(f"{path} cannot be opened: {error.strerror}") from error
+    descriptor = _opened(directory / WORKERS_FILE_NAME)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -59,3 +51,10 @@ def at_work(directory: Path, when_alone: Callable[[], object]) -> Iterator[None]
         yield
     finally:
         os.close(descriptor)
+
+
+def _opened(path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be opened: {error.strerror}") from error
