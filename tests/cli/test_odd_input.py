@@ -208,6 +208,40 @@ def test_an_ingest_that_is_interrupted_gives_back_what_it_held(gawah, folder, tm
     gawah("doctor")
 
 
+INTERRUPTED_WRITES = """
+import os, random, signal, sys, threading
+from pathlib import Path
+from gawah.cli import interrupts
+from gawah.store.catalog import SqliteCatalog
+
+catalog = SqliteCatalog(Path(sys.argv[1]), create=True)
+n_interrupted, chance = 0, random.Random(0)
+for _ in range(200):
+    interrupts.raise_once()
+    sender = threading.Timer(chance.random() / 500, os.kill, (os.getpid(), signal.SIGINT))
+    try:
+        sender.start()
+        while True:
+            catalog.release("nobody")
+            with catalog.snapshot():
+                pass
+            sum(n for n in range(10_000))  # what is not the store's
+    except KeyboardInterrupt:
+        n_interrupted += 1
+        catalog.release("nobody")
+    sender.join()
+print(n_interrupted)
+"""
+
+
+def test_no_interrupt_leaves_a_transaction_open_behind_it(tmp_path):
+    """What tidies up after an interrupt writes to the store itself."""
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_WRITES, tmp_path / "store"], check=False, capture_output=True, timeout=120
+    )
+    assert (done.returncode, done.stdout) == (0, b"200\n"), done.stderr[-2000:]
+
+
 def _n_ready(catalog):
     import sqlite3
 

@@ -140,8 +140,8 @@ def transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iter
     connection.execute(f"BEGIN {kind}")
     try:
         yield connection
+        connection.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:
+        if connection.in_transaction:  # a COMMIT that failed leaves it open as well
             connection.execute("ROLLBACK")
         raise
-    connection.execute("COMMIT")
