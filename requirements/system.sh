@@ -4,7 +4,7 @@
 set -u
 
 missing=
-for pair in tesseract:tesseract-ocr pdftotext:poppler-utils espeak-ng:espeak-ng ffmpeg:ffmpeg; do
+for pair in tesseract:tesseract-ocr pdftotext:poppler-utils espeak-ng:espeak-ng ffmpeg:ffmpeg chromium:chromium; do
     command -v "${pair%%:*}" >/dev/null 2>&1 || missing="$missing ${pair#*:}"
 done
 languages=$(tesseract --list-langs 2>&1) || languages=
