@@ -172,6 +172,7 @@ def document_json(record: DocumentRecord, stale: tuple[str, ...]) -> dict[str, A
         "stale": list(stale),
         "counters": to_json(record.counters),
         "quality": dict(record.quality),
+        "warnings": list(record.warnings),
         "file_sha256": record.file_sha256,
         "indexed_sha256": record.indexed_sha256,
         "updated_at": record.updated_at,

@@ -176,10 +176,9 @@ def _detail(store: Served, who: Principal, document_id: str) -> dict[str, Any]:
         with store.app.catalog.snapshot() as snapshot:
             document = snapshot.load_document(record.no)
     except NotFoundError:  # it was never ready
-        return {**body, "warnings": None, "conservation": None, "n_removed": None}
+        return {**body, "conservation": None, "n_removed": None}
     return {
         **body,
-        "warnings": list(document.warnings),
         "conservation": to_json(document.conservation),
         "n_removed": len(document.removed),
     }

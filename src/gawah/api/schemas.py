@@ -100,6 +100,7 @@ class DocumentBody(Given):
     stale: list[str]
     counters: Counters
     quality: dict[str, int]
+    warnings: list[str]
     file_sha256: str
     indexed_sha256: str
     updated_at: float
@@ -109,7 +110,6 @@ class DocumentBody(Given):
 class DocumentDetail(DocumentBody):
     """With what its extraction noted; null while no version was ever ready."""
 
-    warnings: list[str] | None
     conservation: dict[str, Any] | None
     n_removed: int | None
     versions: list[dict[str, Any]]

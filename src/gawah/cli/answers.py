@@ -182,11 +182,10 @@ def show(
         from gawah.envelope import document_json
         from gawah.wire import to_json
 
-        kept = {"warnings": list(document.warnings), "removed": to_json(document.removed)}
         print_json(
             {
                 **document_json(record, stale),
-                **kept,
+                "removed": to_json(document.removed),
                 "conservation": to_json(document.conservation),
                 "text": document.text,
                 "chunks": [to_json(piece) for piece in pieces],

@@ -37,7 +37,7 @@ Row = sqlite3.Row
 DOCUMENT_COLUMNS = (
     "d.no, d.id, d.collection, d.name, d.uri, d.media_type, d.size_bytes, d.file_sha256, d.indexed_sha256, d.state, "
     "d.failure_code, d.failure_reason, d.retryable, d.attempts, d.next_try_at, d.title, d.language, d.text_sha256, "
-    "d.stamp, d.n_chars, d.n_chunks, d.n_tokens, d.n_truncated, d.quality, d.updated_at"
+    "d.stamp, d.n_chars, d.n_chunks, d.n_tokens, d.n_truncated, d.quality, d.warnings, d.updated_at"
 )
 CHUNK_COLUMNS = (
     "c.id AS chunk_id, d.id AS document_id, c.ordinal, c.section, c.first, c.past, c.n_tokens, c.n_head_chars, c.text"
@@ -72,6 +72,7 @@ def document_record(row: Row) -> DocumentRecord:
         counters=DocumentCounters(row["n_chars"], row["n_chunks"], row["n_tokens"], row["n_truncated"]),
         updated_at=row["updated_at"],
         quality=json.loads(row["quality"]),
+        warnings=tuple(json.loads(row["warnings"])),
     )
 
 
