@@ -101,7 +101,14 @@ def claim_json(claim: Claim) -> dict[str, Any]:
         "missing": [{"kind": missing.kind, "text": missing.text} for missing in claim.missing],
         "foreign": list(claim.foreign),
         "highlights": [
-            {"marker": one.marker, "from": one.span.start, "to": one.span.end} for one in claim.highlights
+            {
+                "marker": one.marker,
+                "from": one.span.start,
+                "to": one.span.end,
+                "locator": one.locator_label,
+                "fragment": one.fragment,
+            }
+            for one in claim.highlights
         ],
         "agreeing": claim.n_agreeing,
     }

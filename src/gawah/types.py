@@ -423,10 +423,15 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Highlight:
-    """A statement of a quote that carries a claim; `span` counts in the canonical text of the marker's document."""
+    """A statement of a quote that carries a claim; `span` counts in the canonical text of the marker's document.
+
+    `locator_label` and `fragment` say where in the original just these words are: the row of a table, the line of a page.
+    """
 
     marker: int
     span: Span
+    locator_label: str = ""
+    fragment: str = ""
 
 
 @dataclass(frozen=True, slots=True)

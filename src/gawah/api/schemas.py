@@ -210,9 +210,13 @@ class MissingBody(Given):
 
 
 class HighlightBody(Given):
+    """Answers of earlier versions do not say where in the original it is."""
+
     marker: int
     from_: int = Field(alias="from")
     to: int
+    locator: str = ""
+    fragment: str = ""
 
 
 class ClaimBody(Given):

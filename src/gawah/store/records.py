@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -157,6 +158,21 @@ def document(row: Row) -> Document:
         removed=tuple(from_json(Removal, removal) for removal in kept["removed"]),
         quality=kept.get("quality", {}),  # documents of the first release have none
     )
+
+
+def places_near(extraction: str, spans: Sequence[Span]) -> tuple[bool, list[Place]]:
+    """Whether a stored extraction has places at all, and those of them that a span touches, in order.
+
+    A book has a hundred thousand: only what is asked for is made a value.
+    """
+    kept = json.loads(extraction)["places"]
+    near = [body for body in kept if any(_is_near(body["span"], span) for span in spans)]
+    return bool(kept), [_place(body) for body in near]
+
+
+def _is_near(found: Any, span: Span) -> bool:
+    start, end = found if isinstance(found, list) else (found["start"], found["end"])
+    return bool(start < span.end and span.start < end)
 
 
 def _place_json(place: Place) -> dict[str, object]:
