@@ -241,7 +241,7 @@ def test_inspect_prints_the_canonical_text_with_its_places_and_what_was_removed(
     root = folder({"fees.html": page})
     shown = gawah("inspect", root / "fees.html").stdout
     assert "\ncharacters 6–24 of the extracted text  #char=6,24:~:text=The%20fee%20is%2040%20EUR.  paragraph\n    The fee is 40 EUR.\n" in shown
-    assert "html/2" in shown
+    assert "html/3" in shown
     assert "Menu" not in shown
     assert "\nnav\n    Menu\n" in gawah("inspect", root / "fees.html", "--removed").stdout
     body = json.loads(gawah("inspect", root / "fees.html", "--json").stdout)

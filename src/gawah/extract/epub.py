@@ -30,7 +30,7 @@ class EpubExtractor:
     """application/epub+zip."""
 
     name = "epub"
-    version = 1
+    version = 2
 
     def extract(self, source: SourceFile, data: bytes) -> Document:
         """The title is the metadata's, else the first heading, else the file's name.
