@@ -278,6 +278,6 @@ def test_embedded_objects_are_said_to_be_unread():
 def test_embedded_objects_and_controls_are_seen_outside_of_their_usual_element():
     office = "urn:schemas-microsoft-com:office:office"
     picture = f'<w:pict><o:OLEObject xmlns:o="{office}" ProgID="Visio.Drawing.11"/></w:pict>'
-    document = one(f"<w:p><w:r><w:t>see</w:t>{picture}</w:r><w:r><w:pict><w:control w:name=\"Box\"/></w:pict></w:r></w:p>")
+    document = one(f'<w:p><w:r><w:t>see</w:t>{picture}</w:r><w:r><w:pict><w:control w:name="Box"/></w:pict></w:r></w:p>')
     assert document.text == "see"
     assert document.warnings == ("embedded objects that were not read: Visio.Drawing.11 (1), control (1)",)

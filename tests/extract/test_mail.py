@@ -157,6 +157,16 @@ def test_of_base64_that_is_cut_short_the_whole_characters_are_read_and_it_is_sai
         assert document.warnings == ("part 1: its base64 is cut short; what is whole was read",)
 
 
+def test_base64_that_is_cut_between_two_groups_loses_no_more_than_half_a_character():
+    raw = encodebytes("Fee: forty € a".encode()).rstrip()
+    cut = raw[: len(encodebytes(b"Fee: forty \xe2").rstrip())]  # a whole group ends inside of the sign
+    assert len(cut) % 4 == 0
+    document = read("a.eml", based(cut))
+    assert document.text.rstrip().endswith("Fee: forty")
+    assert document.warnings == ("part 1: its base64 is cut short; what is whole was read",)
+    assert read("a.eml", based(raw[: len(cut) - 4])).warnings == ()  # nothing tells that there was more
+
+
 @given(st.lists(st.binary(max_size=80), max_size=5), st.integers(1, 76))
 def test_runs_of_base64_come_back_whole(pieces, width):
     coded = b"".join(b64encode(piece) for piece in pieces)
@@ -269,6 +279,14 @@ def test_lines_that_were_broken_for_display_are_joined():
     assert "> quoted words\nmine\n-- \nAnn" in document.text
 
 
+def test_a_blank_that_protects_the_beginning_of_a_line_is_no_text():
+    head = "From: a@b.example\nSubject: s\nContent-Type: text/plain; format=flowed\n\n"
+    body = " From here on \n it is 40 EUR.\n > no quote\n  two blanks\n> quoted \n>  more\n>> deeper\n"
+    document = read("a.eml", (head + body).encode())
+    assert document.text.endswith("From here on it is 40 EUR.\n> no quote\n two blanks\n> quoted  more\n>> deeper\n")
+    assert document.conservation.holds
+
+
 @pytest.mark.parametrize(("delsp", "joined"), [("yes", "A sentence of 40 EUR."), ("no", "A sen tence  of 40 EUR.")])
 def test_blanks_that_only_mark_a_soft_break_go_when_the_message_says_so(delsp, joined):
     head = f"From: a@b.example\nSubject: s\nContent-Type: text/plain; format=flowed; delsp={delsp}\n\n"
@@ -292,7 +310,8 @@ def test_declared_utf_7_is_decoded(kind):
 def test_joining_lines_takes_out_line_breaks_and_quote_marks_only(text):
     joined = unflowed(text)
     assert [c for c in joined if c in "ab"] == [c for c in text if c in "ab"]
-    assert unflowed(joined) == joined
+    stuffed = any(line.lstrip(">").startswith(" ") and not line.startswith(">") for line in joined.split("\n"))
+    assert stuffed or unflowed(joined) == joined
     assert len(joined) <= len(text)
 
 

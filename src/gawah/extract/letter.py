@@ -6,7 +6,6 @@ be read is named in a warning.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -23,7 +22,7 @@ _STUB_SHARE = 0.25  # a plain part under this share of the HTML part's text says
 _MOST_ATTACHMENTS = 200
 _MARK = "byte order mark"
 _TEXTS = frozenset({"text/html", "text/csv", "text/markdown", "text/tab-separated-values"})  # what is not read as plain
-_FLOWED = re.compile(r"(?m)^((?:>+ ?)?)(?!-- $)(.*) \n\1(?=[^>\n])")
+_SIGNATURE = "-- "  # the line above one, which never goes on
 
 
 class Letter:
@@ -75,7 +74,7 @@ class Letter:
         self.assembly.include(document, in_part(part), deeper=level, name=shown)
 
     def unflow(self, data: bytes, charset: str, *, delete_space: bool) -> tuple[bytes, str]:
-        """A plain part with format=flowed, with its soft line breaks taken out, and its encoding.
+        """A plain part with format=flowed, with its soft line breaks and stuffing taken out, and its encoding.
 
         `delete_space`: it says DelSp=yes, and the blank before a soft break is no part of the text.
         """
@@ -128,9 +127,20 @@ def in_part(part: str) -> Where:
 
 
 def unflowed(text: str, *, delete_space: bool = False) -> str:
-    """Text whose sender broke its lines for display with their ends joined again (RFC 3676); LF line ends."""
-    into = r"\1\2" if delete_space else r"\1\2 "
-    joined = _FLOWED.sub(into, text)
-    while joined != text:  # each pass joins every other line
-        text, joined = joined, _FLOWED.sub(into, joined)
-    return joined
+    """Text whose sender broke its lines for display with their ends joined again (RFC 3676, 4.2 to 4.5); LF line ends.
+
+    A blank that a line of words begins with was put there so that no program takes it for something else: it goes.
+    """
+    lines: list[str] = []
+    open_depth = -1  # of quoting, of a line that goes on in the next
+    for line in text.split("\n"):
+        words = line.lstrip(">")
+        marks = line[: len(line) - len(words)]
+        bare = words.removeprefix(" ")
+        is_signature = bare == _SIGNATURE
+        if open_depth == len(marks) and bare and not is_signature:
+            lines[-1] = (lines[-1][:-1] if delete_space else lines[-1]) + bare
+        else:
+            lines.append(marks + (words if marks else bare))
+        open_depth = len(marks) if bare.endswith(" ") and not is_signature else -1
+    return "\n".join(lines)

@@ -33,7 +33,7 @@ class MailExtractor:
     """message/rfc822 and application/mbox. `read` reads attachments: the registry's own call."""
 
     name = "mail"
-    version = 2
+    version = 3
 
     def __init__(self, read: Read) -> None:
         self._read = read
