@@ -95,6 +95,44 @@ def test_attachments_stand_behind_the_body_under_their_names():
     assert "attachment 'key.bin' was not read (unsupported_type)" in warning
 
 
+def forms(*parts):
+    """A message of several forms of one body; a part is (headers, body) or a boundary and parts of its own."""
+
+    def written(boundary, kind, inner):
+        head = f"Content-Type: multipart/{kind}; boundary={boundary}\n\n"
+        pieces = [written(*item) if len(item) == 3 else f"{item[0]}\n\n{item[1]}\n" for item in inner]
+        return head + "".join(f"--{boundary}\n{piece}\n" for piece in pieces) + f"--{boundary}--\n"
+
+    return ("From: a@b.example\nSubject: s\n" + written("a", "alternative", parts)).encode()
+
+
+HTML, CSV = "Content-Type: text/html", "Content-Type: text/csv\nContent-Disposition: attachment; filename=fees.csv"
+PICTURE = "Content-Type: image/png; name=logo.png\nContent-Disposition: inline\nContent-Transfer-Encoding: base64"
+
+
+@pytest.mark.parametrize(("plain_words", "body"), [("The whole of the long letter, first and second.", ["1"]), ("", ["2.1", "2.4"])])
+def test_files_and_further_words_beside_one_form_of_the_body_are_read(plain_words, body):
+    """As Apple's program writes a letter with a file in the middle of it."""
+    mixed = ("b", "mixed", [(HTML, "<p>The first half.</p>"), (CSV, "City,Fee\nBern,40"), (PICTURE, "aaaa"), (HTML, "<p>The second half.</p>")])
+    document = read("a.eml", forms(("Content-Type: text/plain", plain_words), mixed))
+    assert "Bern,40" in document.text
+    assert place_of(document, "Bern,40").part == "2.2"
+    assert parts(document) == {"0", "2.2", *body}
+    assert ("The second half." in document.text) == (len(body) == 2)
+    assert document.warnings == ("images inside the text, not read: 1",)
+    assert document.conservation.holds
+
+
+def test_forms_of_the_body_that_are_not_read_are_said():
+    calendar = ("Content-Type: text/calendar", "BEGIN:VCALENDAR\nEND:VCALENDAR")
+    document = read("a.eml", forms(("Content-Type: text/plain", "Come at ten."), (HTML, "<p>Come at ten.</p>"), calendar))
+    assert document.text.rstrip().endswith("Come at ten.")
+    assert document.warnings == ("part 3 was not read: another form of the same words (text/calendar)",)
+    alone = read("a.eml", forms(calendar))
+    assert "VCALENDAR" in alone.text
+    assert alone.warnings == ()
+
+
 def test_a_message_inside_a_message_has_its_own_headers_and_parts():
     inner = plain("inner words", Subject="Inner")
     inner.add_attachment("a,b\n1,2\n", subtype="csv", filename="t.csv")

@@ -39,20 +39,25 @@ class Letter:
         taken = self.assembly.take_lines([" ".join(line.split()) for line in lines])
         self.assembly.put(BlockKind.PARAGRAPH, taken, in_part(part))
 
-    def put_body(self, plain: tuple[bytes, str] | None, html: tuple[bytes, str] | None, parts: tuple[str, str], level: int) -> None:
-        """Bytes with their declared encoding; the plain text is preferred unless it is a stub beside the HTML."""
+    def put_body(self, plain: tuple[bytes, str] | None, html: tuple[bytes, str] | None, parts: tuple[str, str], level: int) -> str:
+        """Bytes with their declared encoding; the plain text is preferred unless it is a stub beside the HTML.
+
+        Returns the part that was put, "" for none.
+        """
         as_plain = self._plain(*plain, parts[0]) if plain else None
         if as_plain is not None and html is None:
             self.assembly.include(as_plain, in_part(parts[0]))
-            return
+            return parts[0]
         as_html = self._html(*html, parts[1]) if html else None
         if as_html is None and as_plain is None:
-            return
+            return ""
         n_plain = len(as_plain.text) if as_plain else 0
         if as_plain is not None and (as_html is None or n_plain >= _STUB_SHARE * len(as_html.text)):
             self.assembly.include(as_plain, in_part(parts[0]))
-        elif as_html is not None:
-            self.assembly.include(as_html, in_part(parts[1]), deeper=level)
+            return parts[0]
+        assert as_html is not None
+        self.assembly.include(as_html, in_part(parts[1]), deeper=level)
+        return parts[1]
 
     def put_attachment(self, name: str, declared: str, data: bytes, part: str, level: int) -> None:
         self._n_attachments += 1
