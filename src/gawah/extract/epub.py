@@ -15,11 +15,11 @@ from gawah.errors import ExtractionError
 from gawah.extract.assembly import Assembly, Where, sane_title
 from gawah.extract.canonical import stem
 from gawah.extract.html import HtmlExtractor
+from gawah.extract.naming import named
 from gawah.extract.package import Element, Package, attribute, below, child, resolve
 from gawah.types import BlockKind, Document, EpubPlace, Locator, SourceFile, Span
 
 _CHAPTER_LEVEL = 1
-_MOST_NAMED = 5  # in a warning
 _PAGES = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+xml", "text/x-oeb1-document"})
 _FONT_MARKS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")  # scrambled fonts, not words
 _SELF_CLOSED = re.compile(rb"<([A-Za-z][\w:-]*)((?:[^<>'\"]|'[^'<]*'|\"[^\"<]*\")*?)/>")
@@ -97,24 +97,23 @@ def _faults(package: Package, items: Mapping[str, _Item], names: Sequence[str]) 
     """What the reading order leaves out, and what it names that is not there."""
     unknown = list(dict.fromkeys(name for name in names if name not in items))
     if unknown:
-        yield f"its reading order names what the book does not have: {_named(unknown)}"
+        yield f"its reading order names what the book does not have: {_quoted(unknown)}"
     read = {items[name].entry for name in names if name in items}
     others = {item.entry: None for item in items.values() if _is_page(item) and not item.is_contents}
     left_out = [entry for entry in others if entry not in read and package.find(entry)]
     if left_out:
-        yield f"chapters outside of its reading order, not read: {_named(left_out)}"
+        yield f"chapters outside of its reading order, not read: {_quoted(left_out)}"
     pictures = [item.entry for item in items.values() if item.entry in read and not _is_page(item)]
     if pictures:
-        yield f"pages that are pictures, not read: {_named(pictures)}"
+        yield f"pages that are pictures, not read: {_quoted(pictures)}"
 
 
 def _is_page(item: _Item) -> bool:
     return item.media_type in _PAGES or item.entry.lower().endswith((".xhtml", ".html", ".htm"))
 
 
-def _named(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(map(repr, names[:_MOST_NAMED])) + more
+def _quoted(names: Sequence[str]) -> str:
+    return named([repr(name) for name in names])
 
 
 def _first_text(element: Element | None, name: str) -> str:

@@ -13,6 +13,7 @@ from gawah.errors import ExtractionError
 from gawah.extract.assembly import Assembly, fixed, sane_title
 from gawah.extract.canonical import stem
 from gawah.extract.cell_dates import iso_date, kind_of_format
+from gawah.extract.naming import named
 from gawah.extract.ooxml import core_title, drawing_paragraphs, main_part, parts_of_kind, relations
 from gawah.extract.package import Element, Package, attribute, below, child, elements, local, whole
 from gawah.extract.sheet import Cell, Row, column_letters, column_number, number_text, put_sheet, said_of_formulas
@@ -20,7 +21,6 @@ from gawah.extract.xlsx_strings import marked_string, take_string
 from gawah.types import BlockKind, Document, Removal, SheetRange, SourceFile
 
 _A1 = re.compile(r"\$?([A-Z]{1,3})\$?([1-9][0-9]{0,6})")
-_MOST_NAMED = 5  # places in a warning
 _NO_PLACE = "no such cell"
 _LAST_COLUMN = 16_384
 _LAST_ROW = 1_048_576
@@ -275,6 +275,5 @@ def _warn(assembly: Assembly, book: _Book) -> None:
         ("cells whose text the file does not hold", book.lost_strings),
     ):
         if names:
-            named = ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
-            assembly.warnings.append(f"{words} ({len(names):,}): {named}")
+            assembly.warnings.append(f"{words} ({len(names):,}): {named(names)}")
     assembly.warnings.extend(said_of_formulas(book.uncomputed))

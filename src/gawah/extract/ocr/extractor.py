@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gawah.errors import ExtractionError
 from gawah.extract.canonical import language_of, require_visible, stem
+from gawah.extract.naming import named
 from gawah.extract.options import Options
 from gawah.fingerprint import document_id
 from gawah.types import Document, SourceFile
@@ -25,7 +26,6 @@ FORMATS = {
     "image/gif": "GIF",
     "image/bmp": "BMP",
 }
-_NAMED_PAGES = 5
 
 
 def _nobody_waits() -> None:
@@ -65,8 +65,8 @@ class ImageExtractor:
         require_visible(writer.text)
         low = [(n, page.confidence) for n, page in pages.items() if page.words and page.confidence < LOW_CONFIDENCE]
         if low:
-            named = ", ".join(f"{n} ({confidence:.0f} %)" for n, confidence in low[:_NAMED_PAGES])
-            notes.append(f"low_confidence: {len(low)} of {len(pages)} pages were hardly legible: {named}")
+            pages_said = named([f"{n} ({confidence:.0f} %)" for n, confidence in low])
+            notes.append(f"low_confidence: {len(low)} of {len(pages)} pages were hardly legible: {pages_said}")
         return Document(
             id=document_id(source.collection, source.name),
             source=source,
