@@ -42,9 +42,14 @@ def test_a_worked_example():
         (["a |", "b | 1"], [True, True]),
         (["a|b", "c|d"], [False, False]),
         (["a || b", "c || d"], [False, False]),
+        (['"City, old",Fee,"from ""May"""', "Bern,40,", ",1,2"], [True, True, False]),
+        (["a,b,c"], [False]),
+        (["one, two, and three", "four,five, six", "He said: yes,no,x"], [False, False, False]),
+        (["1,340,000", "Bern,40"], [False, False]),
+        (['"Yes," he said,no,', '"No",x,y'], [False, False]),
     ],
 )
-def test_one_bar_is_a_row_only_beside_another(lines, rows):
+def test_one_bar_and_commas_are_a_row_only_beside_another(lines, rows):
     assert are_rows(lines) == rows
 
 
