@@ -45,7 +45,11 @@ class Workshop:
         """Where the index of a corpus under a chunking and the encoder's whole stamp is, or will be."""
         corpus = sha256_text(str(collection.corpus_dir.resolve()))[:_HASH_CHARS]
         model = sha256_json(to_json(self.embedder.stamp))[:_MODEL_CHARS]
-        return self.work / f"{collection.corpus_dir.resolve().parent.name}-{corpus}" / f"{chunking.name.replace('/', '.')}-{model}"
+        return (
+            self.work
+            / f"{collection.corpus_dir.resolve().parent.name}-{corpus}"
+            / f"{chunking.name.replace('/', '.')}-{model}"
+        )
 
 
 def workshop(settings: Settings, work: Path | None = None) -> Workshop:

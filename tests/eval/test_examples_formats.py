@@ -186,7 +186,11 @@ def test_the_narrowest_statement_of_a_table_is_the_row_and_it_has_a_place_of_its
     (chunk,) = [one for one in chunks[query.document] if contains(one.content, query)]
     is_sheet = isinstance(place_of(document.places, document.text, chunk.span), SheetRange)
     found = lines(chunk.content) if is_sheet else statements(chunk.content)
-    rows = [span for span in found if all(cell in span.slice(chunk.content) for cell in (query.needle_cells or query.needle.split(" | ")))]
+    rows = [
+        span
+        for span in found
+        if all(cell in span.slice(chunk.content) for cell in (query.needle_cells or query.needle.split(" | ")))
+    ]
     assert len(rows) == 1
     assert "\n" not in rows[0].slice(chunk.content)
     span = Span(chunk.span.start + rows[0].start, chunk.span.start + rows[0].end)
@@ -194,4 +198,6 @@ def test_the_narrowest_statement_of_a_table_is_the_row_and_it_has_a_place_of_its
     if isinstance(locator, SheetRange):
         assert len(set(re.findall(r"\d+", locator.a1))) == 1, locator
     elif isinstance(locator, PageBoxes):
-        assert letters(BoxReader((FORMATS / query.document).read_bytes()).inside(locator)) == letters("".join(query.needle_cells or query.needle.split(" | ")))
+        assert letters(BoxReader((FORMATS / query.document).read_bytes()).inside(locator)) == letters(
+            "".join(query.needle_cells or query.needle.split(" | "))
+        )

@@ -89,7 +89,9 @@ class Assembly:
     def take_marked(self, lines: Sequence[str]) -> str:
         """The same of lines of XML, which can hold no marks of its own, with signs for the marks that were put in."""
         marked = [MARKS.split(line) for line in lines]
-        taken = ["".join(self.take(piece) if at % 2 == 0 else piece for at, piece in enumerate(line)) for line in marked]
+        taken = [
+            "".join(self.take(piece) if at % 2 == 0 else piece for at, piece in enumerate(line)) for line in marked
+        ]
         self.make("\n" * (len(lines) - 1), "line break")
         return self.sign("\n".join(taken))
 
@@ -127,7 +129,9 @@ class Assembly:
         """A heading that is not in the text: the name of a sheet, a slide or a part. It stands in chunk headers only."""
         line = " ".join(canonicalise(title)[0].split())
         if line:
-            self.blocks.append(Block(BlockKind.HEADING, Span(self.length, self.length), min(level, _DEEPEST_LEVEL), line))
+            self.blocks.append(
+                Block(BlockKind.HEADING, Span(self.length, self.length), min(level, _DEEPEST_LEVEL), line)
+            )
 
     def table(self, rows: Iterable[Sequence[Sequence[str]]], where: Where = by_chars) -> None:
         """Rows of cells of pieces of taken text as one block, a line a row; rows without words are left out."""

@@ -39,7 +39,9 @@ class Letter:
         taken = self.assembly.take_lines([" ".join(line.split()) for line in lines])
         self.assembly.put(BlockKind.PARAGRAPH, taken, in_part(part))
 
-    def put_body(self, plain: tuple[bytes, str] | None, html: tuple[bytes, str] | None, parts: tuple[str, str], level: int) -> str:
+    def put_body(
+        self, plain: tuple[bytes, str] | None, html: tuple[bytes, str] | None, parts: tuple[str, str], level: int
+    ) -> str:
         """Bytes with their declared encoding; the plain text is preferred unless it is a stub beside the HTML.
 
         Returns the part that was put, "" for none.

@@ -111,7 +111,9 @@ def _put_sheet(assembly: Assembly, package: Package, book: _Book, sheet: _Sheet)
             if first is None:
                 _set_aside(assembly, book, words, f"{sheet.name}!{reference}")
             else:
-                assembly.put(BlockKind.PARAGRAPH, words, fixed(SheetRange(sheet.name, f"{column_letters(first[0])}{first[1]}")))
+                assembly.put(
+                    BlockKind.PARAGRAPH, words, fixed(SheetRange(sheet.name, f"{column_letters(first[0])}{first[1]}"))
+                )
     n_embedded = sum(len(parts_of_kind(package, sheet.part, kind)) for kind in ("oleObject", "package"))
     if n_embedded:
         assembly.warnings.append(f"embedded objects of {sheet.name!r} that were not read: {n_embedded:,}")
@@ -194,7 +196,9 @@ def _cells(
             continue
         column = column_number(match.group(1)) if match else column + 1
         if column > _LAST_COLUMN:
-            assembly.warnings.append(f"cells of {sheet.name!r} beyond the last column that a sheet can have were not read")
+            assembly.warnings.append(
+                f"cells of {sheet.name!r} beyond the last column that a sheet can have were not read"
+            )
             return
         a1 = f"{column_letters(column)}{row_number}"
         text, is_text = _value(assembly, book, element, f"{sheet.name}!{a1}")
