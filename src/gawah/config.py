@@ -70,9 +70,11 @@ class Settings(BaseModel):
     gate_threshold: float = Field(0.675, ge=0, le=2, description="reference gate: refuse without a passage this near")
     passages: int = Field(4, ge=1, le=20, description="at most so many passages go to the generator")
 
-    generator: Literal["extractive", "openai"] = Field("extractive", description="who writes the answer")
+    generator: Literal["extractive", "openai", "local"] = Field("extractive", description="who writes the answer")
+    generator_model: str = Field(
+        "", description="model name the endpoint expects; for `local` a GGUF file or its folder"
+    )
     openai_url: str = Field("http://127.0.0.1:11434/v1", description="OpenAI-compatible endpoint")
-    openai_model: str = Field("", description="model name the endpoint expects")
     openai_key: SecretStr = Field(SecretStr(""), description="API key of the endpoint; never shown or logged")
     generator_timeout_s: float = Field(120.0, gt=0, description="deadline of one generation, in seconds")
     strict: bool = Field(default=False, description="refuse where the answer says what its sources do not")

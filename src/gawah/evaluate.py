@@ -108,7 +108,7 @@ def prepare_asking(
     if server:
         is_own = server.rstrip("/") == settings.openai_url.rstrip("/")
         key = settings.openai_key.get_secret_value() if is_own else ""
-        asked = answer_server(server, model=settings.openai_model, api_key=key, deadline_s=deadline_s)
+        asked = answer_server(server, model=settings.generator_model, api_key=key, deadline_s=deadline_s)
         return Asking(deadline_s, concurrency, None, asked)
     if settings.generator == "extractive":
         return Asking(deadline_s, concurrency, None, None)
