@@ -57,6 +57,13 @@ def _tidied(app: Application, ended: Iterator[DocumentRecord]) -> Iterator[Docum
         tidy_if_free(app)
 
 
+def drain(app: Application) -> None:
+    """Works off what is queued now, beside whoever else does, and returns. Raises StoreError."""
+    with at_work(app.settings.store, app.catalog.reclaim):
+        for _ in _tidied(app, run_jobs(app.intake)):
+            pass
+
+
 def tidy_if_free(app: Application) -> None:
     """Puts the index's files in order; leaves it to whoever holds the writer's lock now."""
     with contextlib.suppress(StoreBusyError), writer_lock(app.settings.store):
