@@ -66,6 +66,8 @@ def serve_streams(app: Application, *, may_write: bool = False) -> None:
     pool = ThreadPoolExecutor(THREADS, thread_name_prefix="tool")
     try:
         asyncio.run(_serve(_Streams(app, pool, may_write)))
+    except* BrokenPipeError:  # whoever read has left, and nobody else is served
+        _LOGGER.info("nobody reads standard output any more")
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 
