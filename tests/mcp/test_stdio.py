@@ -5,11 +5,13 @@ but the protocol on standard output.
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
-from mcp import Client, MCPError, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters, stdio_client
 from tests.api.serving import cli
 
 QUESTION = "How much is the membership fee?"
@@ -24,9 +26,7 @@ def talk(store, conversation, *words, mode="auto"):
     )
 
     async def talked():
-        with open(os.devnull, "w") as nowhere:  # noqa: ASYNC230
-            from mcp import stdio_client
-
+        with Path(os.devnull).open("w") as nowhere:  # noqa: ASYNC230
             async with Client(stdio_client(command, nowhere), mode=mode) as client:
                 return await conversation(client)
 
@@ -175,8 +175,6 @@ def test_a_client_that_goes_away_ends_the_process_and_the_store_stays_whole(stor
 
 
 def test_an_interrupt_ends_it(store):
-    import signal
-
     command = [sys.executable, "-m", "gawah", "mcp", "--store", str(store)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdin.write(json.dumps(HELLO).encode() + b"\n")
