@@ -306,7 +306,10 @@ def test_every_change_of_a_document_is_told_to_who_watches(server):
             schemas.DocumentBody.model_validate(body)
             if body["id"] == job["document_id"]:
                 states.append(body["state"])
-    server.client.delete(f"/v1/documents/{job['document_id']}")
+        with httpx.Client(base_url=server.url, trust_env=False) as other:
+            other.delete(f"/v1/documents/{job['document_id']}")
+        told = next((name, body) for name, body in events if body["id"] == job["document_id"])
+    assert told == ("removed", {"id": job["document_id"], "collection": "default", "name": "watched.txt"})
 
 
 def test_metrics_count_what_happened(server, answer):
