@@ -120,11 +120,11 @@ def _settled(server: Server) -> tuple[int, int]:
     return last
 
 
-def end_in_order(store: Path, report: Report) -> None:
+def end_in_order(store: Path, n_entries: int, report: Report) -> None:
     """SIGTERM while a document is embedded and a question is asked."""
     server = Server(store)
     server.start()
-    jobs = [server.upload(f"long-{i}.txt", pages(240, f"{i}-")) for i in range(3)]
+    jobs = [server.upload(f"long-{i}.txt", pages(n_entries, f"{i}-")) for i in range(3)]
     until(lambda: server.client.get(f"/v1/jobs/{jobs[0]['id']}").json()["state"] == "embedding", "no worker began")
     began = time.monotonic()
     server.stop()
