@@ -112,7 +112,9 @@ def tools_answers(server, question):
     """The structured answers of the tool `ask`; none where the extra `mcp` is not installed."""
     if importlib.util.find_spec("mcp") is None:
         return {}
+    import httpx2
     from mcp import Client, StdioServerParameters
+    from mcp.client.streamable_http import streamable_http_client
 
     words = ["-m", "gawah", "mcp", "--store", str(server.store)]
     started = StdioServerParameters(command=sys.executable, args=words, env=dict(os.environ))
@@ -121,7 +123,11 @@ def tools_answers(server, question):
         async with Client(where) as client:
             return (await client.call_tool("ask", {"question": question})).structured_content
 
-    return {"tools": asyncio.run(asked(started)), "tools over http": asyncio.run(asked(f"{server.url}/mcp"))}
+    async def asked_over_http():
+        async with httpx2.AsyncClient(trust_env=False, timeout=60) as plain:
+            return await asked(streamable_http_client(f"{server.url}/mcp", http_client=plain))
+
+    return {"tools": asyncio.run(asked(started)), "tools over http": asyncio.run(asked_over_http())}
 
 
 def test_a_refusal_is_200_and_one_terminal_event(server):
