@@ -150,7 +150,10 @@ def test_a_body_that_lies_about_its_length_is_cut_at_the_limit(server):
     assert answer.status_code == 413
 
 
-def test_nothing_of_this_was_a_server_error(server):
+def test_nothing_of_this_was_a_server_error_and_no_question_is_logged(server):
+    assert "vault?" not in json.dumps(server.lines)
+    assert QUESTION not in json.dumps(server.lines)
+    assert not server.events("text")
     assert not server.events("error")
     assert not [line for line in server.events("request") if line["status"] >= 500]
 
