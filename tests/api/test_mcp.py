@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 
 import pytest
 from tests.api.serving import Server, cli, keyed, problem, until
@@ -156,6 +157,20 @@ def test_nothing_of_this_was_a_server_error_and_no_question_is_logged(server):
     assert not server.events("text")
     assert not server.events("error")
     assert not [line for line in server.events("request") if line["status"] >= 500]
+
+
+def test_without_the_library_the_route_and_the_command_say_what_to_install(tmp_path):
+    (tmp_path / "shadow" / "mcp").mkdir(parents=True)
+    (tmp_path / "shadow" / "mcp" / "__init__.py").write_text("raise ImportError('too old')\n")
+    shadowed = {"PYTHONPATH": f"{tmp_path / 'shadow'}:{os.environ.get('PYTHONPATH', '')}"}
+    with Server(tmp_path / "store", "--workers", "0", environment=shadowed) as server:
+        for _ in range(2):
+            body = problem(server.client.post("/mcp", json=CALL, headers=HEADERS), 501, "mcp_missing")
+            assert "gawah[mcp]" in body["detail"]
+        assert server.client.get("/v1/documents").status_code == 200
+    done = cli(tmp_path / "store", "mcp", code=5, environment=shadowed)
+    assert done.stderr.count("\n") == 1
+    assert "gawah[mcp]" in done.stderr
 
 
 def test_without_leave_nobody_can_change_documents(tmp_path):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request
@@ -74,16 +73,19 @@ class Room:
             await asyncio.gather(task, return_exceptions=True)
 
     async def manager(self) -> StreamableHTTPSessionManager:
-        """Raises ProblemError where the library is not installed."""
-        if find_spec("mcp") is None:
-            raise ProblemError(501, "mcp_missing", "the server lacks the package mcp; install it with: pip install 'gawah[mcp]'")
+        """Raises ProblemError where the library is not installed, or too old."""
         assert self._manager is not None
         self._wanted.set()
         return await asyncio.shield(self._manager)
 
     async def _run(self, made: asyncio.Future[StreamableHTTPSessionManager]) -> None:
         await self._wanted.wait()
-        manager = await self._store.read(_manager_of, _Host(self._store, self._may_write))
+        try:
+            manager = await self._store.read(_manager_of, _Host(self._store, self._may_write))
+        except ImportError as error:
+            log("warning", error=f"the tools at /mcp are not there: {error}")
+            made.set_exception(ProblemError(501, "mcp_missing", "the server lacks the tools; install: pip install 'gawah[mcp]'"))
+            return
         async with manager.run():
             made.set_result(manager)
             await asyncio.Event().wait()  # until cancelled

@@ -94,15 +94,13 @@ def mcp(
     as_json: bool,  # noqa: ARG001 — what it writes is JSON anyway
 ) -> None:
     """Serve the store as tools of a language model (Model Context Protocol) on standard input and output."""
-    from importlib.util import find_spec
-
     from gawah.errors import ConfigurationError
 
-    if find_spec("mcp") is None:
-        raise ConfigurationError("this needs the package mcp; install it with: pip install 'gawah[mcp]'")
-    with open_application(context, store, assignments, create=may_write) as app:
+    try:
         from gawah.mcp.stdio import serve_streams
-
+    except ImportError as error:
+        raise ConfigurationError(f"this needs the package mcp: {error}; install it with: pip install 'gawah[mcp]'") from error
+    with open_application(context, store, assignments, create=may_write) as app:
         set_up()
         # A thread that reads standard input cannot be interrupted; the store survives an end at any moment.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
