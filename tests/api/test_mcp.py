@@ -12,6 +12,9 @@ import httpx2
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
+from gawah.store.catalog import SqliteCatalog
+from gawah.store.keyring import KeyRing
+
 QUESTION = "When does the red gate open?"
 READING = ["search", "ask", "get_source", "list_collections", "verify_answer"]
 CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "list_collections", "arguments": {}}}
@@ -31,9 +34,12 @@ def talk(server, conversation, *, key="", mode="auto"):
 
 
 def make_key(server, name, *scopes, **options):
-    words = [word for scope in scopes for word in ("--scope", scope)]
-    words += [word for collection in options.get("collections", ()) for word in ("--collection", collection)]
-    return json.loads(cli(server.store, "keys", "create", name, *words, "--json").stdout)["key"]
+    """A key made beside the running server, as the command line does."""
+    catalog = SqliteCatalog(server.store)
+    try:
+        return KeyRing(catalog).create(name, scopes=scopes, **options)[1]
+    finally:
+        catalog.close()
 
 
 @pytest.fixture(scope="module")
