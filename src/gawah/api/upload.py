@@ -69,7 +69,9 @@ async def receive_file(request: Request, store: Served, incoming: Incoming) -> F
     reader.finish()
     await store.read(incoming.write, reader.taken())
     if reader.form.n_files != 1:
-        raise ProblemError(400, "one_file", f"the form holds {reader.form.n_files} files; send exactly one, in the field file")
+        raise ProblemError(
+            400, "one_file", f"the form holds {reader.form.n_files} files; send exactly one, in the field file"
+        )
     return reader.form
 
 
