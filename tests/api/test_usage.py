@@ -3,6 +3,7 @@
 import pytest
 
 from gawah.api.usage import usage_of
+from gawah.errors import GeneratorError
 from gawah.testing.generator import ScriptedGenerator
 
 
@@ -27,6 +28,21 @@ def test_a_generator_that_counts_is_believed(ask):
     assert usage["completion_tokens"] == 1000 + len(outcome.text)
     assert usage["prompt_tokens"] == 1000 + outcome.provenance.n_prompt_chars + 1
     assert usage["total_tokens"] == usage["prompt_tokens"] + usage["completion_tokens"]
+
+
+def test_a_generator_that_cannot_count_now_costs_no_answer(ask):
+    class Failing(ScriptedGenerator):
+        def count_tokens(self, texts):
+            raise GeneratorError("the model is gone")
+
+    _, usage = ask("When is the lamp lit?", Failing(["It is lit at dusk. [1]"]))
+    assert 5 <= usage["completion_tokens"] <= 20
+
+
+def test_a_refusal_asks_no_generator(make_app):
+    app = make_app(generator=Counting(["never"]))
+    app.catalog.generation_for(app.embedder.stamp)
+    assert usage_of(app.assistant, app.ask("When is the lamp lit?"))["prompt_tokens"] < 1000
 
 
 def test_else_the_encoder_counts(ask):
