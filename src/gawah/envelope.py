@@ -186,6 +186,19 @@ def document_json(record: DocumentRecord, stale: tuple[str, ...]) -> dict[str, A
     }
 
 
+def collections_json(counts: Iterable[tuple[str, str, int, int, int]]) -> list[dict[str, Any]]:
+    """(collection, state, documents, chunks, bytes) to one object a collection, in the order they come."""
+    found: dict[str, dict[str, Any]] = {}
+    for name, state, n_documents, n_chunks, n_bytes in counts:
+        empty = {"name": name, "n_documents": 0, "n_chunks": 0, "size_bytes": 0, "states": {}}
+        body = found.setdefault(name, empty)
+        body["n_documents"] += n_documents
+        body["n_chunks"] += n_chunks
+        body["size_bytes"] += n_bytes
+        body["states"][state] = n_documents
+    return list(found.values())
+
+
 def cited_documents(body: Mapping[str, Any]) -> list[str]:
     """Ids of the documents whose words an outcome carries, in quotes or among the nearest passages."""
     refusal = body.get("refusal") or {}

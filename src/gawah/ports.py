@@ -256,6 +256,15 @@ class ResamplingGenerator(Protocol):
         ...
 
 
+@runtime_checkable
+class CountsTokens(Protocol):
+    """A generator that knows its own tokens."""
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """How many tokens its model makes of each text."""
+        ...
+
+
 class Snapshot(IndexFeed, Protocol):
     """A read transaction of the catalog."""
 

@@ -208,6 +208,15 @@ class SqliteSnapshot:
         )
         return [records.document_record(row) for row in rows]
 
+    def count(self) -> int:
+        """How many documents there are, in whatever state."""
+        return int(self._connection.execute("SELECT count(*) FROM documents").fetchone()[0])
+
+    def names(self) -> dict[str, tuple[str, str]]:
+        """Collection and name of every document, by its id."""
+        rows = self._connection.execute("SELECT id, collection, name FROM documents")
+        return {row["id"]: (row["collection"], row["name"]) for row in rows}
+
     def counts(self) -> list[tuple[str, str, int, int, int]]:
         """(collection, state, documents, chunks, bytes), by collection and state."""
         rows = self._connection.execute(
