@@ -161,14 +161,28 @@ def under_load(work: Path, options: argparse.Namespace, report: Report) -> None:
         for thread in askers:
             thread.join()
         spent = time.monotonic() - began
-        by_state = Counter(one["state"] for one in server.client.get("/v1/documents", params={"collection": "copies", "limit": 500}).json()["documents"])
+        by_state = Counter(
+            one["state"]
+            for one in server.client.get("/v1/documents", params={"collection": "copies", "limit": 500}).json()[
+                "documents"
+            ]
+        )
         stop.set()
         filler.join()
         report.promise(not server.events("error"), f"the server logged errors: {server.events('error')[:2]}")
     times = sorted(asked.seconds)
-    report.say(f"{options.askers} askers for {options.seconds:g} s while a folder is ingested", f"{len(times):,} outcomes ({len(times) / spent:.1f}/s), {len(asked.faults)} errors")
-    report.say("seconds of an outcome: p50, p95, longest; load of the machine", f"{times[len(times) // 2]:.2f}, {times[int(len(times) * 0.95)]:.2f}, {times[-1]:.2f}; {os.getloadavg()[0]:.1f}")
-    report.say("answered, refused; documents ready meanwhile, of those put there", f"{asked.statuses['answered']:,}, {asked.statuses['refused']:,}; {by_state['ready']} of {filled[0]}")
+    report.say(
+        f"{options.askers} askers for {options.seconds:g} s while a folder is ingested",
+        f"{len(times):,} outcomes ({len(times) / spent:.1f}/s), {len(asked.faults)} errors",
+    )
+    report.say(
+        "seconds of an outcome: p50, p95, longest; load of the machine",
+        f"{times[len(times) // 2]:.2f}, {times[int(len(times) * 0.95)]:.2f}, {times[-1]:.2f}; {os.getloadavg()[0]:.1f}",
+    )
+    report.say(
+        "answered, refused; documents ready meanwhile, of those put there",
+        f"{asked.statuses['answered']:,}, {asked.statuses['refused']:,}; {by_state['ready']} of {filled[0]}",
+    )
     report.promise(not asked.faults, f"askers met errors: {asked.faults[:2]}")
     report.promise(by_state["ready"] > 0, "nothing was ingested while questions were asked")
     verified(store, asked.ids, report)
@@ -187,7 +201,10 @@ def verified(store: Path, ids: Sequence[str], report: Report) -> None:
         checks = app.verify(chosen)
         chain = app.broken_links() or app.log_fault()
     failed = [check for check in checks if check.status != "ok"]
-    report.say("quotes verified against their files, of outcomes", f"{len(checks) - len(failed):,} of {len(checks):,} ok, of {len(chosen):,} outcomes")
+    report.say(
+        "quotes verified against their files, of outcomes",
+        f"{len(checks) - len(failed):,} of {len(checks):,} ok, of {len(chosen):,} outcomes",
+    )
     report.promise(not failed, f"quotes do not verify: {failed[:2]}")
     report.promise(not chain, "the log's chain is broken")
 
@@ -199,14 +216,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--upload-mb", type=int, default=200)
     parser.add_argument("--clients", type=int, default=60, help="slow and aborted clients, of each kind")
     parser.add_argument("--starts", type=int, default=5)
-    parser.add_argument("--entries", type=int, default=240, help="paragraphs of a document that is being read at SIGTERM")
+    parser.add_argument(
+        "--entries", type=int, default=240, help="paragraphs of a document that is being read at SIGTERM"
+    )
     parser.add_argument("--uploads", type=int, default=12, help="uploads that kill -9 must not lose")
     parser.add_argument("--corpus", type=Path, default=HANDBOOK, help="what is asked about")
     parser.add_argument("--stages", default="start,ask,upload,abuse,end,kill")
     options = parser.parse_args(arguments)
     report = Report()
     load = os.getloadavg()[0]
-    print(f"| {len(os.sched_getaffinity(0))} cores, load before {load:.1f} | {time.strftime('%Y-%m-%d')} |\n|---|---|", flush=True)
+    print(
+        f"| {len(os.sched_getaffinity(0))} cores, load before {load:.1f} | {time.strftime('%Y-%m-%d')} |\n|---|---|",
+        flush=True,
+    )
     with tempfile.TemporaryDirectory(prefix="gawah-load-") as folder:
         work = Path(folder)
         with Application(load_settings(environment={}, options={"store": work / "store"}).settings, create=True) as app:

@@ -52,15 +52,24 @@ def upload_large(store: Path, n_mb: int, report: Report) -> None:
         Path(f"/proc/{server.process.pid}/clear_refs").write_text("5")  # the peak begins anew
         before = memory_mib(server, "VmRSS")
         began = time.monotonic()
-        answer = server.client.post("/v1/documents", content=pieces(), headers={"Content-Type": "multipart/form-data; boundary=B"})
+        answer = server.client.post(
+            "/v1/documents", content=pieces(), headers={"Content-Type": "multipart/form-data; boundary=B"}
+        )
         seconds = time.monotonic() - began
         peak = memory_mib(server, "VmHWM")
         sha256 = hashlib.sha256(b"".join(list(pieces())[1:-1])).hexdigest()
-        report.promise(answer.status_code == 202 and answer.json()["sha256"] == sha256, f"the upload failed: {answer.text[:200]}")
+        report.promise(
+            answer.status_code == 202 and answer.json()["sha256"] == sha256, f"the upload failed: {answer.text[:200]}"
+        )
         server.done(answer.json())
         server.client.delete(f"/v1/documents/{answer.json()['document_id']}")
-    report.say(f"upload of {n_mb} MB: seconds; memory of the server before, at its peak", f"{seconds:.1f} s; {before:.0f} MiB, {peak:.0f} MiB")
-    report.promise(peak - before < n_mb / _MEMORY_SHARE, f"an upload of {n_mb} MB took {peak - before:.0f} MiB of memory")
+    report.say(
+        f"upload of {n_mb} MB: seconds; memory of the server before, at its peak",
+        f"{seconds:.1f} s; {before:.0f} MiB, {peak:.0f} MiB",
+    )
+    report.promise(
+        peak - before < n_mb / _MEMORY_SHARE, f"an upload of {n_mb} MB took {peak - before:.0f} MiB of memory"
+    )
 
 
 def abuse(store: Path, n_clients: int, report: Report) -> None:
@@ -72,7 +81,9 @@ def abuse(store: Path, n_clients: int, report: Report) -> None:
             with contextlib.ExitStack() as stack:
                 for _ in range(n_clients):
                     stack.callback(begin_upload(server, b"x" * 300_000, 90_000_000).close)
-                    stack.callback(_asked(server, "POST", "/v1/answers", {"question": "Who looks after the gates?"}).close)
+                    stack.callback(
+                        _asked(server, "POST", "/v1/answers", {"question": "Who looks after the gates?"}).close
+                    )
                     stack.callback(_asked(server, "GET", "/v1/events").close)
                     stack.callback(_asked(server, "GET", f"/v1/documents/{document}/original").close)
                 assert server.ask("Who looks after the gates?")["answer_id"]
@@ -100,7 +111,8 @@ def _asked(server: Server, method: str, path: str, body: dict[str, Any] | None =
     content = b"" if body is None else json.dumps(body).encode()
     connection.sendall(
         f"{method} {path} HTTP/1.1\r\nHost: {host}:{port}\r\nAccept: text/event-stream\r\nContent-Type: application/json\r\n"
-        f"Content-Length: {len(content)}\r\n\r\n".encode() + content
+        f"Content-Length: {len(content)}\r\n\r\n".encode()
+        + content
     )
     return connection
 
@@ -133,7 +145,10 @@ def end_in_order(store: Path, n_entries: int, report: Report) -> None:
     began = time.monotonic()
     with server:
         states = {server.done(job)["state"] for job in jobs}
-    report.say("SIGTERM while three documents are read: seconds to the end; all ready after the next start in", f"{seconds:.1f} s; {time.monotonic() - began:.1f} s")
+    report.say(
+        "SIGTERM while three documents are read: seconds to the end; all ready after the next start in",
+        f"{seconds:.1f} s; {time.monotonic() - began:.1f} s",
+    )
     report.promise(states == {"ready"}, f"after SIGTERM and a start documents are {states}")
 
 
@@ -163,6 +178,9 @@ def killed(store: Path, n_uploads: int, report: Report) -> None:
             if ended["state"] != "ready" or original.text != texts[name]:
                 lost.append(f"{name}: {ended['state']}")
         left_behind = incoming(server)
-    report.say(f"kill -9 of {n_uploads // 3} workers and of the server: acknowledged uploads lost", f"{len(lost)} of {len(acknowledged)}")
+    report.say(
+        f"kill -9 of {n_uploads // 3} workers and of the server: acknowledged uploads lost",
+        f"{len(lost)} of {len(acknowledged)}",
+    )
     report.promise(not lost, f"acknowledged uploads were lost: {lost}")
     report.promise(not left_behind, "half an upload stayed")
