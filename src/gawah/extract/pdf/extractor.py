@@ -12,7 +12,7 @@ from gawah.extract.pdf.headings import mark_headings
 from gawah.extract.pdf.joints import vocabulary
 from gawah.extract.pdf.lines import connected, lines_of
 from gawah.extract.pdf.order import regions
-from gawah.extract.pdf.paragraphs import Paragraph, continues, paragraphs
+from gawah.extract.pdf.paragraphs import Paragraph, continues, paragraph_of, paragraphs
 from gawah.extract.pdf.pdfium import open_pdf
 from gawah.extract.pdf.reading import (
     ReadByEye,
@@ -41,7 +41,7 @@ class PdfExtractor:
     """application/pdf. `read_by_eye` reads the pages whose text is an image or in a code; without it they stay unread."""
 
     name = "pdf"
-    version = 3
+    version = 4
 
     def __init__(self, read_by_eye: ReadByEye | None = None) -> None:
         self._read_by_eye = read_by_eye
@@ -63,7 +63,7 @@ class PdfExtractor:
             is_mended = pdf.is_mended
         require_text(reading)
         parts = _parts(reading)
-        mark_headings([part for part in parts if isinstance(part, Paragraph)], bookmarks)
+        mark_headings([part for part in parts if isinstance(part, Paragraph) and not part.mark], bookmarks)
         writer = Writer(labels, vocabulary(run.text for page in reading.pages for run in page.runs))
         for part in parts:
             if isinstance(part, Table):
@@ -103,6 +103,7 @@ def _parts(reading: Reading) -> list[Paragraph | Table]:
                     _add_table(reading, parts, table_of(region))
                 else:
                     _add_paragraphs(parts, paragraphs(region))
+        parts += [paragraph_of(remark) for remark in page.remarks]
     return parts
 
 
@@ -120,7 +121,7 @@ def _add_table(reading: Reading, parts: list[Paragraph | Table], table: Table) -
 
 
 def _add_paragraphs(parts: list[Paragraph | Table], found: list[Paragraph]) -> None:
-    last = parts[-1] if parts else None
+    last = next((part for part in reversed(parts) if not (isinstance(part, Paragraph) and part.mark)), None)
     if isinstance(last, Paragraph) and continues(last, found[0]):
         last.lines.extend(found[0].lines)
         last.is_open = found[0].is_open

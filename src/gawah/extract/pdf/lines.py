@@ -15,7 +15,7 @@ _WIDEST_SPREAD = 1.25
 _NEAR_IN_STREAM = 2  # runs: what the stream writes far apart is not one line, however close it stands
 _BLANK = 0.12
 _AFTER_MARKER = 3.0
-_MARKER = re.compile(r"[•●○◦▪■□‣–—*·-]|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,4})[.)]|(?:\d{1,2}|[A-Z])(?:\.\d{1,2}){0,4}\.?")
+_MARKER = re.compile(r"[•●○◦▪■□☐☑‣–—*·-]|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,4})[.)]|(?:\d{1,2}|[A-Z])(?:\.\d{1,2}){0,4}\.?")
 
 
 @dataclass(slots=True, eq=False)

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from gawah.extract.pdf.lines import Line
+from gawah.extract.pdf.lines import Line, lines_of
 from gawah.extract.pdf.order import Region
+from gawah.extract.pdf.runs import Remark
 from gawah.types import BlockKind
 
 # Shares of the letter size, but where named otherwise.
@@ -23,7 +24,7 @@ _WIDEST = 3.0  # the distance of two lines of one paragraph
 _WIDER = 1.35  # times the usual distance of lines
 _ROOM = 1.5  # letters that must have been left over on a line, besides the next line's first word
 _FULL_LINE = 0.92  # of the region's width
-_ITEM = re.compile(r"(?:[•●○◦▪■□‣–—*·-]|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,4})[.)])\s+\S")
+_ITEM = re.compile(r"(?:[•●○◦▪■□☐☑‣–—*·-]|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,4})[.)])\s+\S")
 _ENDS = re.compile(r"[.!?…:;।॥۔؟。！？][\"'”’»)\]]*$")
 
 
@@ -32,7 +33,7 @@ class Paragraph:
     """Lines that flow into each other. level: of a heading, 0 for text.
 
     is_open: whether its last line is full, so that it may go on in the next region; is_indented: whether its first line
-    is, so that it does not continue another.
+    is, so that it does not continue another. mark: what is written before it, of a remark, which goes on nowhere.
     """
 
     lines: list[Line]
@@ -40,6 +41,7 @@ class Paragraph:
     level: int = 0
     is_open: bool = False
     is_indented: bool = False
+    mark: str = ""
 
     @property
     def size(self) -> float:
@@ -84,9 +86,14 @@ def paragraphs(region: Region) -> list[Paragraph]:
     return found
 
 
+def paragraph_of(remark: Remark) -> Paragraph:
+    """A remark upon a page, as a block of its own."""
+    return Paragraph(lines_of(remark.runs), BlockKind.ITEM if remark.is_item else BlockKind.PARAGRAPH, mark=remark.mark)
+
+
 def continues(before: Paragraph, after: Paragraph) -> bool:
     """Whether a region's last paragraph goes on as the first one of the next region, column or page."""
-    if before.level or after.level or after.kind is BlockKind.ITEM:
+    if before.level or after.level or after.kind is BlockKind.ITEM or before.mark or after.mark:
         return False
     if abs(before.size - after.size) > _OTHER_SIZE * before.size or before.is_bold != after.is_bold:
         return False

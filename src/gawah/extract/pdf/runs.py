@@ -72,6 +72,15 @@ class Run:
         return self.lefts[0] > self.rights[-1]
 
 
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What was put upon a page, in lines, and the mark before it, which is not among the letters read: `[Note by Ann] `."""
+
+    mark: str
+    runs: list[Run]
+    is_item: bool = False
+
+
 @dataclass(slots=True)
 class PageText:
     """What a page says, in runs, and the books of its characters.
@@ -81,6 +90,9 @@ class PageText:
 
     confidence: of a page that was read by eye, from 0 to 1, None of all others; `unreadable` are words that were too
     unsure to keep, each with its box in user space, and `notes` what else is to be said of the reading.
+
+    remarks: comments and the like, which follow the page's text; `hidden` is text upon the page that does not show, each with
+    its box in user space, and `unread` counts what upon it cannot be read, by name.
     """
 
     number: int
@@ -98,6 +110,10 @@ class PageText:
     confidence: float | None = None
     unreadable: list[tuple[str, tuple[float, float, float, float]]] = field(default_factory=list)
     notes: tuple[str, ...] = ()
+    remarks: list[Remark] = field(default_factory=list)
+    hidden: list[tuple[str, tuple[float, float, float, float]]] = field(default_factory=list)
+    unread: Counter[str] = field(default_factory=Counter)
+    n_fields: int = 0
 
     def frame_box(self) -> tuple[float, float, float, float]:
         """What of the page shows, in the reading frame of most of its text."""

@@ -8,6 +8,7 @@ from array import array
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from operator import sub
 
 from gawah.extract.pdf.frame import RTL, Frame, across, frame_of, to_page
@@ -51,11 +52,11 @@ class _Word:
     is_spaced: bool
 
 
-def read_page(page: PdfPage, number: int) -> PageText:
-    """The runs of a page, in the order of its content; `number` counts from 1."""
+def read_page(page: PdfPage, number: int, only: frozenset[int] | None = None) -> PageText:
+    """The runs of a page, in the order of its content; `number` counts from 1. With `only`, those of these text objects."""
     chars = page.characters()
     result = PageText(number, page.box())
-    words = _words(page, chars, result)
+    words = _words(page, chars, result, only)
     frames: dict[int, Frame] = {}
     by_object: dict[int, list[_Word]] = {}
     for word in words:
@@ -78,12 +79,16 @@ def read_page(page: PdfPage, number: int) -> PageText:
     return result
 
 
-def _words(page: PdfPage, chars: PageChars, result: PageText) -> list[_Word]:
+def _words(page: PdfPage, chars: PageChars, result: PageText, only: frozenset[int] | None) -> list[_Word]:
     units = chars.units
     spans = [match.span() for match in _WORD.finditer(units)]
+    between = [index for blanks in _BLANKS.finditer(units) for index in range(*blanks.span())]
+    if only is not None:
+        spans = _spans_of(only, page, spans)
+        belongs = [address in only for address in page.text_objects(between)]
+        between = [index for index, belonging in zip(between, belongs, strict=True) if belonging]
     starts = [start for start, _ in spans]
     styles = page.styles(starts)
-    between = [index for blanks in _BLANKS.finditer(units) for index in range(*blanks.span())]
     real = [index for index, made in zip(between, page.generated(between), strict=True) if not made]
     result.n_letters = sum(end - start for start, end in spans)
     result.n_read = result.n_letters + len(real)
@@ -103,6 +108,16 @@ def _words(page: PdfPage, chars: PageChars, result: PageText) -> list[_Word]:
             words.append(_Word(start, end, style, quarter % 4, n_blanks, is_spaced=start > last_end))
         last_end = end
     return words
+
+
+def _spans_of(only: frozenset[int], page: PdfPage, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The words, or pieces of words, that are of these text objects."""
+    found: list[tuple[int, int]] = []
+    for start, end in spans:
+        belongs = [address in only for address in page.text_objects(list(range(start, end)))]
+        edges = [start, *(start + at for at in range(1, end - start) if belongs[at] != belongs[at - 1]), end]
+        found += [(a, b) for a, b in pairwise(edges) if belongs[a - start]]
+    return found
 
 
 def _angles(page: PdfPage, starts: Sequence[int], styles: Sequence[Style]) -> list[float]:

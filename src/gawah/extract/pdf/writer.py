@@ -46,6 +46,7 @@ class Writer:
     def write_paragraph(self, paragraph: Paragraph) -> None:
         self._separate(paragraph.kind)
         start = self.length
+        self._add(paragraph.mark, "mark of a note")
         self._flow([run for line in paragraph.lines for run in line.runs])
         span = Span(start, self.length)
         title = ""
