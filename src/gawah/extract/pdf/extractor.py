@@ -24,6 +24,7 @@ from gawah.extract.pdf.reading import (
     warnings_of,
 )
 from gawah.extract.pdf.runs import PageText, Run
+from gawah.extract.pdf.slants import Setting
 from gawah.extract.pdf.tables import Table, is_continued, n_repeated_head_rows, table_of
 from gawah.extract.pdf.writer import Writer
 from gawah.fingerprint import document_id
@@ -94,8 +95,9 @@ def _parts(reading: Reading) -> list[Paragraph | Table]:
     parts: list[Paragraph | Table] = []
     for page in reading.pages:
         _note_removed(reading, page, marked)
-        for turn in sorted({run.turn for run in page.runs}, key=lambda turn: (turn != page.turn, turn)):
-            runs, n_blanks = connected([run for run in page.runs if run.turn == turn and id(run) not in marked])
+        kept = [run for run in page.runs if id(run) not in marked]
+        for setting in _settings(page):
+            runs, n_blanks = connected([run for run in kept if (run.turn, run.slant) == setting])
             reading.added["blank between words"] += n_blanks
             for region in regions(runs):
                 reading.most_columns = max(reading.most_columns, region.n_columns_beside)
@@ -105,6 +107,12 @@ def _parts(reading: Reading) -> list[Paragraph | Table]:
                     _add_paragraphs(parts, paragraphs(region))
         parts += [paragraph_of(remark) for remark in page.remarks]
     return parts
+
+
+def _settings(page: PageText) -> list[Setting]:
+    """The turns and slants of a page's runs, first those of most of its text, slanted before level."""
+    found = dict.fromkeys((run.turn, run.slant) for run in page.runs)
+    return sorted(found, key=lambda setting: (setting[0] != page.turn, setting[0], setting[1] is None))
 
 
 def _add_table(reading: Reading, parts: list[Paragraph | Table], table: Table) -> None:

@@ -32,7 +32,7 @@ class Run:
     letters of one ligature have the same.
 
     x0, y0, x1, y1: the ink; bottom, top: the cells of the font, which are the same for every letter of it. `slant` is that
-    of a scanned page, whose runs are set straight; `confidence` under 1 where a machine was not sure of the words. `tracking`: how far apart
+    of a page whose lines are not level, and whose runs are set straight; `confidence` under 1 where a machine was not sure of the words. `tracking`: how far apart
     its letters are set, as in a spaced heading.
     """
 
@@ -57,7 +57,7 @@ class Run:
     def on_page(self, x0: float, x1: float) -> tuple[float, float, float, float]:
         """What of the run lies between two places along its line, in PDF user space."""
         box = (x0, self.y0, x1, self.y1)
-        return to_page(self.turn, *(self.slant.upright(*box) if self.slant else box))
+        return to_page(self.turn, *(self.slant.along(*box) if self.slant else box))
 
     @property
     def middle(self) -> float:
@@ -144,7 +144,7 @@ def tracking_of(spans: Sequence[tuple[int, int]], units: str, frame: Frame, size
 def gap_between(before: Run, run: Run) -> float | None:
     """How far a word stands behind a run along its line; None when it does not go on there."""
     size = max(before.size, run.size)
-    if before.turn != run.turn or before.text[-1] == SOFT_HYPHEN:
+    if before.turn != run.turn or before.slant != run.slant or before.text[-1] == SOFT_HYPHEN:
         return None
     if abs(before.middle - run.middle) > OFF_LINE * size and not before.bottom <= run.middle <= before.top:
         return None

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from operator import sub
 
-from gawah.extract.pdf.frame import RTL, Frame, across, frame_of, to_page
+from gawah.extract.pdf.frame import RTL, Frame, Slant, frame_of, to_page
 from gawah.extract.pdf.letters import BLANKS, ODD, letters_of
 from gawah.extract.pdf.page import PageChars, PdfPage, Style
 from gawah.extract.pdf.runs import (
@@ -26,13 +26,13 @@ from gawah.extract.pdf.runs import (
     gap_between,
     tracking_of,
 )
+from gawah.extract.pdf.slants import Setting, settings_of
 
 _WORD = re.compile(f"[^{BLANKS}]+")
 _BLANKS = re.compile(f"[{BLANKS}]+")
 _MARKED = re.compile(
     "[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0e4e\u1ab0-\u1aff]"
 )
-_SLANT_DEGREES = 12  # text that runs at another angle than a quarter turn, by more, stands aslant
 _SAME_BOX_PT = 0.05
 _RAISED_SIZE, _RAISED_BY = 0.8, 0.15  # shares of the size of the letter before, under and over which a mark is raised
 _RAISED = "^"
@@ -48,6 +48,7 @@ class _Word:
     end: int
     style: Style
     turn: int
+    slant: Slant | None
     n_blanks: int
     is_spaced: bool
 
@@ -57,16 +58,16 @@ def read_page(page: PdfPage, number: int, only: frozenset[int] | None = None) ->
     chars = page.characters()
     result = PageText(number, page.box())
     words = _words(page, chars, result, only)
-    frames: dict[int, Frame] = {}
+    frames: dict[Setting, Frame] = {}
     by_object: dict[int, list[_Word]] = {}
     for word in words:
         by_object.setdefault(id(word.style), []).append(word)
     tracking: dict[int, float] = {}
     builder = _Builder(result, chars.units, page)
     for word in words:
-        frame = frames.get(word.turn)
+        frame = frames.get((word.turn, word.slant))
         if frame is None:
-            frame = frames[word.turn] = frame_of(chars, word.turn)
+            frame = frames[word.turn, word.slant] = frame_of(chars, word.turn, word.slant)
         if id(word.style) not in tracking:
             spans = [(each.start, each.end) for each in by_object[id(word.style)]]
             tracking[id(word.style)] = tracking_of(spans, chars.units, frame, word.style.size or 1.0)
@@ -96,16 +97,17 @@ def _words(page: PdfPage, chars: PageChars, result: PageText, only: frozenset[in
     blanks_before = _counts_before(starts, real)
     result.dropped["white space"] += len(real) - sum(blanks_before)
     angles = _angles(page, starts, styles)
+    settings = settings_of(angles, [end - start for start, end in spans], result.box)
     words, last_end = [], 0
     for (start, end), style, angle, n_blanks in zip(spans, styles, angles, blanks_before, strict=True):
         result.n_invisible += 0 if style.is_visible else end - start
-        quarter = round(angle / 90)
-        if abs(angle - 90 * quarter) > _SLANT_DEGREES:
+        setting = settings[angle]
+        if setting is None:
             result.aslant.append(units[start:end])
             result.dropped["text at an angle"] += end - start
             result.dropped["white space"] += n_blanks
         else:
-            words.append(_Word(start, end, style, quarter % 4, n_blanks, is_spaced=start > last_end))
+            words.append(_Word(start, end, style, *setting, n_blanks, is_spaced=start > last_end))
         last_end = end
     return words
 
@@ -222,7 +224,8 @@ class _Builder:
         """Where the baseline of a character lies across the lines of a frame."""
         x, y = ctypes.c_double(), ctypes.c_double()
         self.page.raw.FPDFText_GetCharOrigin(self.page.text, index, ctypes.byref(x), ctypes.byref(y))
-        return across(frame.turn, x.value, y.value)
+        point = to_page((4 - frame.turn) % 4, x.value, y.value, x.value, y.value)[:2]
+        return frame.slant.height(*point) if frame.slant else point[1]
 
     def _run_of(self, word: _Word, start: int, end: int, frame: Frame) -> Run | None:
         """The piece as a run of its own; None when it is not to be read."""
@@ -240,7 +243,7 @@ class _Builder:
             low, high = bottom, top
         run = Run(
             text, lefts, rights, x0, low, x1, high, bottom, top, style.size or top - bottom,
-            style.is_bold, self.result.number, word.turn, {(style.size, style.is_bold): len(text)},
+            style.is_bold, self.result.number, word.turn, {(style.size, style.is_bold): len(text)}, word.slant,
         )  # fmt: skip
         return run if self._is_to_be_read(run) else None
 
@@ -258,7 +261,8 @@ class _Builder:
     def _is_to_be_read(self, run: Run) -> bool:
         """Not what lies outside of the page, and not what is printed twice in one place, as for a bold look."""
         result = self.result
-        x0, y0, x1, y1 = to_page(run.turn, run.x0, run.bottom, run.x1, run.top)
+        frame_box = (run.x0, run.bottom, run.x1, run.top)
+        x0, y0, x1, y1 = to_page(run.turn, *(run.slant.upright(*frame_box) if run.slant else frame_box))
         if not (self.box[0] <= (x0 + x1) / 2 <= self.box[2] and self.box[1] <= (y0 + y1) / 2 <= self.box[3]):
             result.outside.append(run.text)
             result.dropped["outside of the page"] += len(run.text)
