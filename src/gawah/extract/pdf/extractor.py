@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 from gawah.errors import ExtractionError
 from gawah.extract.canonical import language_of, require_visible, stem
+from gawah.extract.pdf.flow import add_paragraphs, usual_size, with_footnotes
 from gawah.extract.pdf.furniture import furniture
 from gawah.extract.pdf.headings import mark_headings
 from gawah.extract.pdf.joints import vocabulary
 from gawah.extract.pdf.lines import connected, lines_of
 from gawah.extract.pdf.order import regions
-from gawah.extract.pdf.paragraphs import Paragraph, continues, paragraph_of, paragraphs
+from gawah.extract.pdf.paragraphs import Paragraph, paragraph_of, paragraphs
 from gawah.extract.pdf.pdfium import open_pdf
 from gawah.extract.pdf.reading import (
     ReadByEye,
@@ -92,6 +93,7 @@ class PdfExtractor:
 def _parts(reading: Reading) -> list[Paragraph | Table]:
     """Paragraphs and tables in reading order, those that go on in the next column or on the next page in one piece."""
     marked = furniture(reading.pages)
+    usual = usual_size(reading.pages)
     parts: list[Paragraph | Table] = []
     for page in reading.pages:
         _note_removed(reading, page, marked)
@@ -104,7 +106,7 @@ def _parts(reading: Reading) -> list[Paragraph | Table]:
                 if region.cuts:
                     _add_table(reading, parts, table_of(region))
                 else:
-                    _add_paragraphs(parts, paragraphs(region))
+                    add_paragraphs(parts, with_footnotes(paragraphs(region), page, usual))
         parts += [paragraph_of(remark) for remark in page.remarks]
     return parts
 
@@ -126,15 +128,6 @@ def _add_table(reading: Reading, parts: list[Paragraph | Table], table: Table) -
         _remove(reading, "head of a table, repeated", runs)
     last.rows.extend(table.rows[n_heads:])
     last.pages = (last.pages[0], table.pages[1])
-
-
-def _add_paragraphs(parts: list[Paragraph | Table], found: list[Paragraph]) -> None:
-    last = next((part for part in reversed(parts) if not (isinstance(part, Paragraph) and part.mark)), None)
-    if isinstance(last, Paragraph) and continues(last, found[0]):
-        last.lines.extend(found[0].lines)
-        last.is_open = found[0].is_open
-        found = found[1:]
-    parts.extend(found)
 
 
 def _note_removed(reading: Reading, page: PageText, marked: dict[int, str]) -> None:

@@ -19,13 +19,13 @@ from gawah.types import BlockKind
 
 # Shares of the letter size, but where named otherwise.
 _INDENT = 0.8
-_OTHER_SIZE = 0.12  # of the size itself
+OTHER_SIZE = 0.12  # of the size itself
 _WIDEST = 3.0  # the distance of two lines of one paragraph
 _WIDER = 1.35  # times the usual distance of lines
 _ROOM = 1.5  # letters that must have been left over on a line, besides the next line's first word
 _FULL_LINE = 0.92  # of the region's width
 _ITEM = re.compile(r"(?:[•●○◦▪■□☐☑‣–—*·-]|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,4})[.)])\s+\S")
-_ENDS = re.compile(r"[.!?…:;।॥۔؟。！？][\"'”’»)\]]*$")
+ENDS = re.compile(r"[.!?…:;।॥۔؟。！？][\"'”’»)\]]*$")
 
 
 @dataclass(slots=True, eq=False)
@@ -33,7 +33,8 @@ class Paragraph:
     """Lines that flow into each other. level: of a heading, 0 for text.
 
     is_open: whether its last line is full, so that it may go on in the next region; is_indented: whether its first line
-    is, so that it does not continue another. mark: what is written before it, of a remark, which goes on nowhere.
+    is, so that it does not continue another. n_lines_around: of its region; fill: how much of the region's width its last
+    line takes. mark: what is written before it, of a remark; is_footnote: below the text it belongs to. Neither goes on.
     """
 
     lines: list[Line]
@@ -41,7 +42,10 @@ class Paragraph:
     level: int = 0
     is_open: bool = False
     is_indented: bool = False
+    n_lines_around: int = 1
+    fill: float = 1.0
     mark: str = ""
+    is_footnote: bool = False
 
     @property
     def size(self) -> float:
@@ -82,6 +86,8 @@ def paragraphs(region: Region) -> list[Paragraph]:
             paragraph.kind = BlockKind.ITEM
         paragraph.is_indented = _indent(first, measure) > _INDENT * first.size
         width = measure.right - measure.left
+        paragraph.n_lines_around = len(lines)
+        paragraph.fill = (last.x1 - last.x0) / width if width > 0 else 1.0
         paragraph.is_open = width > 0 and (last.x1 - last.x0) > 0.6 * width and _slack(last, measure) < 0.15 * width
     return found
 
@@ -89,18 +95,6 @@ def paragraphs(region: Region) -> list[Paragraph]:
 def paragraph_of(remark: Remark) -> Paragraph:
     """A remark upon a page, as a block of its own."""
     return Paragraph(lines_of(remark.runs), BlockKind.ITEM if remark.is_item else BlockKind.PARAGRAPH, mark=remark.mark)
-
-
-def continues(before: Paragraph, after: Paragraph) -> bool:
-    """Whether a region's last paragraph goes on as the first one of the next region, column or page."""
-    if before.level or after.level or after.kind is BlockKind.ITEM or before.mark or after.mark:
-        return False
-    if abs(before.size - after.size) > _OTHER_SIZE * before.size or before.is_bold != after.is_bold:
-        return False
-    tail, head = before.text.rstrip(), after.text.lstrip()
-    if _ENDS.search(tail):
-        return False
-    return head[:1].islower() or tail.endswith((",", "-", "\u00ad")) or (before.is_open and not after.is_indented)
 
 
 def _measure(lines: Sequence[Line]) -> _Measure:
@@ -134,10 +128,10 @@ def _begins(current: list[Line], line: Line, following: Line | None, measure: _M
         return True
     if _is_set_otherwise(line, before) or line.is_bold != before.is_bold:
         return True
-    if line.runs[0].begins_bold and not current[-1].is_bold and _ENDS.search(before.text):
+    if line.runs[0].begins_bold and not current[-1].is_bold and ENDS.search(before.text):
         return True
     if _ITEM.match(line.text) and (
-        _ENDS.search(before.text) or _ITEM.match(current[0].text) or _is_short(before, line, measure)
+        ENDS.search(before.text) or _ITEM.match(current[0].text) or _is_short(before, line, measure)
     ):
         return True
     indent, indent_before = _indent(line, measure), _indent(before, measure)
@@ -147,14 +141,14 @@ def _begins(current: list[Line], line: Line, following: Line | None, measure: _M
         return not (len(current) == 1 and (_ITEM.match(before.text) or _hangs(line, following, measure)))
     if indent_before - indent > step and len(current) > 1:
         return _indent(current[0], measure) < indent_before - step  # it hung, and this begins the next one
-    return bool(_ENDS.search(before.text)) and _is_short(before, line, measure)
+    return bool(ENDS.search(before.text)) and _is_short(before, line, measure)
 
 
 def _is_set_otherwise(line: Line, before: Line) -> bool:
     """Whether two lines have no size in common; a line with a small-letter head or a raised mark has several."""
     sizes = {size for run in line.runs for size, _ in run.n_letters_by_style}
     others = {size for run in before.runs for size, _ in run.n_letters_by_style}
-    return not any(abs(a - b) <= _OTHER_SIZE * max(a, b) for a in sizes for b in others)
+    return not any(abs(a - b) <= OTHER_SIZE * max(a, b) for a in sizes for b in others)
 
 
 def _hangs(line: Line, following: Line | None, measure: _Measure) -> bool:

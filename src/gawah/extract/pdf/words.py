@@ -37,6 +37,7 @@ _SAME_BOX_PT = 0.05
 _RAISED_SIZE, _RAISED_BY = 0.8, 0.15  # shares of the size of the letter before, under and over which a mark is raised
 _RAISED = "^"
 _LEAST_STEP = 1e-4  # so that letters without a size have one
+# Control, private-use and replacement characters.
 _GARBLED = re.compile("[\x00\x01\x03-\x08\x0e-\x1f\x7f-\x9f\ue000-\uf8ff\ufffd]")
 
 
@@ -93,7 +94,7 @@ def _words(page: PdfPage, chars: PageChars, result: PageText, only: frozenset[in
     real = [index for index, made in zip(between, page.generated(between), strict=True) if not made]
     result.n_letters = sum(end - start for start, end in spans)
     result.n_read = result.n_letters + len(real)
-    result.n_garbled = _n_garbled(units) + page.n_unmapped(starts)
+    result.n_garbled = len(_GARBLED.findall(units)) + page.n_unmapped(starts)
     blanks_before = _counts_before(starts, real)
     result.dropped["white space"] += len(real) - sum(blanks_before)
     angles = _angles(page, starts, styles)
@@ -141,11 +142,6 @@ def _counts_before(starts: Sequence[int], blanks: Sequence[int]) -> list[int]:
             at += 1
         counts.append(at - first)
     return counts
-
-
-def _n_garbled(units: str) -> int:
-    """Private-use, control and replacement characters."""
-    return sum(1 for _ in _GARBLED.finditer(units))
 
 
 class _Builder:
