@@ -17,8 +17,8 @@ _SMALLER = 0.93  # times the usual size: of footnotes
 _LOWER_PART = 0.5  # of the page's height, where footnotes stand
 # A note's number or sign, raised or not, before its first word; a letter only with what tells it from a word.
 _NOTE = re.compile(r"(?:[(\[]?\d{1,3}[)\].:]?\^?|[*†‡§¶#]{1,3}|[(\[]?(?:[a-z]|[ivx]{1,5})(?:[)\].:]|\^))\s*[\"'“‘«(]?[^\W\d_]")
-_TEXT_LINES = 4  # of a region: fewer are no running text, of which one may know how wide its lines are
-_SHORT = 0.6  # of the region's width: a last line that takes less ends its paragraph
+_TEXT_LINES = 4  # of a region: as many are running text
+_SHORT = 0.6  # of the region's width: of fewer, a last line that takes less ends them
 
 
 def usual_size(pages: Sequence[PageText]) -> float:
@@ -76,11 +76,10 @@ def _continues(before: Paragraph, after: Paragraph) -> bool:
 
 
 def _is_running_text(before: Paragraph, after: Paragraph, *, says_so: bool) -> bool:
-    """Whether the text of two pages may run on: a page ends what stands there, as a slide does, unless its lines are full.
+    """Whether the text of two pages may run on: a few lines end with their page, as a slide's do, unless they are full.
 
     A lone line has no width to fill, so of two lone lines neither goes on; nor does what the next page says again.
     """
-    n_lines = max(before.n_lines_around, after.n_lines_around)
-    if n_lines == 1 or before.fill < _SHORT or before.text.endswith(after.text):
+    if before.text.endswith(after.text) or max(before.n_lines_around, after.n_lines_around) == 1:
         return False
-    return says_so or before.n_lines_around >= _TEXT_LINES
+    return before.n_lines_around >= _TEXT_LINES or (says_so and before.fill >= _SHORT)
