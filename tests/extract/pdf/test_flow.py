@@ -41,7 +41,7 @@ def test_two_pages_of_the_same_full_lines_are_two_blocks():
 
 @pytest.mark.parametrize("word", ["the", "Vienna"])
 def test_a_sentence_of_running_text_goes_on_overleaf(word):
-    lines = wrapped("the council met in the hall by the river and spoke of the dam and of the water " * 6, 460)
+    lines = wrapped("the council met in the hall by the river and spoke of the dam and of the water " * 8, 460)
     lines[5] = f"{word} {lines[5].split(' ', 1)[1]}"
     document = read(pdf([Page().lines(72, 400, lines[:5]), Page().lines(72, 700, lines[5:])]))
     assert blocks(document) == [" ".join(lines)]

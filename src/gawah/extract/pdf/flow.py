@@ -18,7 +18,7 @@ _LOWER_PART = 0.5  # of the page's height, where footnotes stand
 # A note's number or sign, raised or not, before its first word; a letter only with what tells it from a word.
 _NOTE = re.compile(r"(?:[(\[]?\d{1,3}[)\].:]?\^?|[*†‡§¶#]{1,3}|[(\[]?(?:[a-z]|[ivx]{1,5})(?:[)\].:]|\^))\s*[\"'“‘«(]?[^\W\d_]")
 _TEXT_LINES = 4  # of a region: as many are running text
-_SHORT = 0.6  # of the region's width: of fewer, a last line that takes less ends them
+_SHORT = 0.6  # of the region's width: lines that all take less are none, and of fewer lines a shorter last one ends them
 
 
 def usual_size(pages: Sequence[PageText]) -> float:
@@ -55,6 +55,7 @@ def add_paragraphs(parts: list[Paragraph | Table], found: list[Paragraph]) -> No
     if isinstance(last, Paragraph) and _continues(last, found[0]) and (is_next or found[0].text[:1].islower()):
         last.lines.extend(found[0].lines)
         last.is_open, last.fill = found[0].is_open, found[0].fill
+        last.breadth = max(last.breadth, found[0].breadth)
         last.n_lines_around = found[0].n_lines_around
         found = found[1:]
     parts.extend(found)
@@ -82,4 +83,5 @@ def _is_running_text(before: Paragraph, after: Paragraph, *, says_so: bool) -> b
     """
     if before.text.endswith(after.text) or max(before.n_lines_around, after.n_lines_around) == 1:
         return False
-    return before.n_lines_around >= _TEXT_LINES or (says_so and before.fill >= _SHORT)
+    is_text = before.n_lines_around >= _TEXT_LINES and before.breadth >= _SHORT
+    return is_text or (says_so and before.fill >= _SHORT)

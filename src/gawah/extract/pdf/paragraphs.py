@@ -33,8 +33,8 @@ class Paragraph:
     """Lines that flow into each other. level: of a heading, 0 for text.
 
     is_open: whether its last line is full, so that it may go on in the next region; is_indented: whether its first line
-    is, so that it does not continue another. n_lines_around: of its region; fill: how much of the region's width its last
-    line takes. mark: what is written before it, of a remark; is_footnote: below the text it belongs to. Neither goes on.
+    is, so that it does not continue another. n_lines_around: of its region; fill, breadth: how much of the region's width
+    its last and its widest line take. mark: what is written before it, of a remark; is_footnote: below the text it belongs to. Neither goes on.
     """
 
     lines: list[Line]
@@ -44,6 +44,7 @@ class Paragraph:
     is_indented: bool = False
     n_lines_around: int = 1
     fill: float = 1.0
+    breadth: float = 1.0
     mark: str = ""
     is_footnote: bool = False
 
@@ -88,6 +89,7 @@ def paragraphs(region: Region) -> list[Paragraph]:
         width = measure.right - measure.left
         paragraph.n_lines_around = len(lines)
         paragraph.fill = (last.x1 - last.x0) / width if width > 0 else 1.0
+        paragraph.breadth = max(line.x1 - line.x0 for line in paragraph.lines) / width if width > 0 else 1.0
         paragraph.is_open = width > 0 and (last.x1 - last.x0) > 0.6 * width and _slack(last, measure) < 0.15 * width
     return found
 
