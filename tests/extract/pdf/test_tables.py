@@ -1,5 +1,6 @@
 """Tables: rows of cells joined by pipes that have no place; rows whole, on the page they stand on."""
 
+import pytest
 from tests.extract.pdf.reading import BoxReader, chunks_of, locator_of, read
 
 from gawah.testing.pdf import Page, pdf, wrapped
@@ -98,3 +99,36 @@ def test_a_form_is_read_row_by_row():
     for number, (name, value) in enumerate([("Name", "Ada Byron"), ("Born", "1815"), ("Town", "London")]):
         page.text(60, 700 - 18 * number, name).text(200, 700 - 18 * number, value)
     assert rows_of(read(pdf([page]))) == ["Name | Ada Byron", "Born | 1815", "Town | London"]
+
+
+def wrapped_rows(page, rows, pitch, gap):
+    """Rows whose cells are lists of lines, from y 700 down."""
+    y = 700
+    for row in rows:
+        for x, lines in zip((72, 160, 340), row, strict=True):
+            page.lines(x, y, lines, leading=pitch)
+        y -= pitch * max(map(len, row)) + gap
+    return page
+
+
+DUTIES = [
+    (["Section"], ["Duty of the owner"], ["Fine"]),
+    (["12.1"], ["Keep the gates of the", "weir closed at night", "and in storms of force", "7 or more."], ["500 EUR"]),
+    (["12.2"], ["Report every leak to", "the water board."], ["750 EUR", "at most"]),
+    (["12.3"], ["Paint the gauge."], ["20 EUR"]),
+]
+
+
+@pytest.mark.parametrize("gap", [0, 6])
+def test_a_row_whose_cells_have_many_lines_is_one_row(gap):
+    duties = DUTIES if gap else [[[line for line in cell if line not in ("7 or more.", "at most")] for cell in row] for row in DUTIES]
+    rows = rows_of(read(pdf([wrapped_rows(Page(), duties, 12, gap)])))
+    assert rows == [" | ".join(" ".join(cell) for cell in row) for row in duties]
+
+
+def test_rows_under_one_head_stay_rows():
+    rows = [(["Fruit"], ["Kind"], ["Price"])]
+    for name, kinds in (("Pome", ["apple", "pear", "quince"]), ("Stone", ["plum", "cherry", "peach"])):
+        rows += [([name] if not number else [], [kind], [f"{number}.50"]) for number, kind in enumerate(kinds)]
+    found = rows_of(read(pdf([wrapped_rows(Page(), rows, 12, 2)])))
+    assert found == [" | ".join("".join(cell) for cell in row).replace(" |  | ", " | | ").removeprefix(" ") for row in rows]

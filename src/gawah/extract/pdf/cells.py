@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean, median
 
 from gawah.extract.pdf.gutters import Band
 from gawah.extract.pdf.lines import Line
+from gawah.extract.pdf.runs import Run
 
 _CELL_GAP = 0.35  # of the letter size, between the columns of a table
 _CROSSING_SHARE = 0.06  # of a table's rows may cross a gap between its columns
@@ -16,7 +18,84 @@ _NUMERIC_SHARE = 0.35  # of a table's cells
 _PROSE_WORDS, _PROSE_FILL = 4, 0.7  # of a line: so many words, over so much of the column's width
 _SHARED_ROWS = 0.4  # of a table's lines have several cells; the others are second lines of one cell
 _FAR_ROW = 2.2  # times the usual distance of two rows: what is farther away is no row of the table
+_FEWEST_CELLS, _FEWEST_ROWS = 3, 3  # of a table that a gutter of text runs through
+_MOST_LINES_OF_CELL = 4
+_SAME_EDGE_PT = 3.0
+_ALIGNED_SHARE = 0.6  # of a row's cells
+_SECOND_LINE = 1.6  # of the letter size: how far below a row the next line of one of its cells stands
 _NUMERIC = re.compile(r"[\d.,%$€£()+\-–—−/:*×·†‡<>=~\s]+")
+
+
+def with_tables_apart(bands: list[Band]) -> list[Band]:
+    """Parts tables from the columns of text directly above or below them, which the same gutter runs through.
+
+    `bands` alternate: not parted, parted, not parted, …, and so do those that come back.
+    """
+    found: list[Band] = []
+    for band in bands:
+        stretches = _grids(band.lines) if band.is_parted and not table_cuts(band.lines) else []
+        at = 0
+        for start, end in stretches:
+            if start > at:
+                found += [Band(band.lines[at:start], is_parted=True), Band([], is_parted=False)]
+            found.append(Band(band.lines[start:end], is_parted=True))
+            at = end
+            if at < len(band.lines):
+                found.append(Band([], is_parted=False))
+        if at < len(band.lines) or not band.is_parted:
+            found.append(Band(band.lines[at:], band.is_parted) if at else band)
+    return found
+
+
+def _grids(lines: list[Line]) -> list[tuple[int, int]]:
+    """(first, past the last line) of each stretch of lines with three cells and more that stand below each other."""
+    wide = [line for line in lines if len(line.runs) >= _FEWEST_CELLS]
+    edges = Counter(edge for line in wide for edge in {e for run in line.runs for e in _edges(run)})
+    rows = [number for number, line in enumerate(lines) if _is_aligned(line, edges)]
+    stretches: list[list[int]] = []
+    for row in rows:
+        if stretches and row - stretches[-1][-1] <= _MOST_LINES_OF_CELL:
+            stretches[-1].append(row)
+        else:
+            stretches.append([row])
+    found: list[tuple[int, int]] = []
+    for stretch in stretches:
+        start, end = stretch[0], stretch[-1] + 1
+        if len(stretch) < _FEWEST_ROWS or not _is_grid(lines[start:end]):
+            continue
+        while end < len(lines) and _goes_on_below(lines[end - 1], lines[end]):
+            end += 1
+        found.append((start, end))
+    return found if found != [(0, len(lines))] else []
+
+
+def _edges(run: Run) -> tuple[tuple[str, int], tuple[str, int]]:
+    return ("left", round(run.x0 / _SAME_EDGE_PT)), ("right", round(run.x1 / _SAME_EDGE_PT))
+
+
+def _is_aligned(line: Line, edges: Counter[tuple[str, int]]) -> bool:
+    """Whether most cells of a line begin or end where a cell of another line does."""
+    if len(line.runs) < _FEWEST_CELLS:
+        return False
+    near = [
+        max(edges[side, place + step] - (step == 0) for side, place in _edges(run) for step in (-1, 0, 1)) > 0
+        for run in line.runs
+    ]
+    return sum(near) > _ALIGNED_SHARE * len(near)
+
+
+def _is_grid(lines: list[Line]) -> bool:
+    columns = _columns(lines, median(run.size for line in lines for run in line.runs))
+    cells = [cell for line in lines for cell in _cells_of(line, columns)]
+    has_prose = any(_is_prose([cell for cell in cells if cell.column == number]) for number in range(len(columns)))
+    return len(columns) >= _FEWEST_CELLS and not has_prose and bool(table_cuts(lines))
+
+
+def _goes_on_below(last: Line, line: Line) -> bool:
+    """Whether a line is the second one of a cell of the row above it: alone, below a cell that is not the first."""
+    is_near = 0 < last.middle - line.middle < _SECOND_LINE * line.size
+    starts = [run.x0 for run in last.runs] if len(last.runs) == 1 else [run.x0 for run in last.runs[1:]]
+    return is_near and len(line.runs) == 1 and any(abs(line.x0 - x0) < _SAME_EDGE_PT for x0 in starts)
 
 
 def with_whole_tables(bands: list[Band]) -> list[Band]:
