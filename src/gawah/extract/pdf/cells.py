@@ -32,19 +32,23 @@ def with_tables_apart(bands: list[Band]) -> list[Band]:
     `bands` alternate: not parted, parted, not parted, …, and so do those that come back.
     """
     found: list[Band] = []
+    grids = _grids([line for band in bands for line in band.lines])
+    first = 0
     for band in bands:
-        stretches = _grids(band.lines) if band.is_parted and not table_cuts(band.lines) else []
-        at = 0
-        for start, end in stretches:
-            if start > at:
-                found += [Band(band.lines[at:start], is_parted=True), Band([], is_parted=False)]
-            found.append(Band(band.lines[start:end], is_parted=True))
-            at = end
-            if at < len(band.lines):
-                found.append(Band([], is_parted=False))
-        if at < len(band.lines) or not band.is_parted:
-            found.append(Band(band.lines[at:], band.is_parted) if at else band)
+        past = first + len(band.lines)
+        within = [(max(start, first) - first, min(end, past) - first) for start, end in grids if start < past and end > first]
+        found += _parted_by(band, within) if band.is_parted and within and not table_cuts(band.lines) else [band]
+        first = past
     return found
+
+
+def _parted_by(band: Band, stretches: list[tuple[int, int]]) -> list[Band]:
+    """The pieces of a parted band before, in and after each stretch, with an empty band between any two."""
+    cuts = sorted({0, len(band.lines), *(edge for stretch in stretches for edge in stretch)})
+    found: list[Band] = []
+    for start, end in pairwise(cuts):
+        found += [Band(band.lines[start:end], is_parted=True), Band([], is_parted=False)]
+    return found[:-1]
 
 
 def _grids(lines: list[Line]) -> list[tuple[int, int]]:
@@ -66,7 +70,7 @@ def _grids(lines: list[Line]) -> list[tuple[int, int]]:
         while end < len(lines) and _goes_on_below(lines[end - 1], lines[end]):
             end += 1
         found.append((start, end))
-    return found if found != [(0, len(lines))] else []
+    return found
 
 
 def _edges(run: Run) -> tuple[tuple[str, int], tuple[str, int]]:
@@ -119,12 +123,49 @@ def with_whole_tables(bands: list[Band]) -> list[Band]:
             above.lines.append(rows.pop(0))
         while len(rows) > 1 and len(rows[-1].runs) == 1 and (rows[-1].x0 < cuts[0] or _drop(rows[-2:]) > 1.15 * pitch):
             below.lines.insert(0, rows.pop())
-        while above.lines and _is_row(above.lines[-1], cuts) and _drop([above.lines[-1], rows[0]]) <= _FAR_ROW * pitch:
-            rows.insert(0, above.lines.pop())
-        while below.lines and _is_row(below.lines[0], cuts) and _drop([rows[-1], below.lines[0]]) <= _FAR_ROW * pitch:
+        while n := _n_lines_of_row(above.lines[::-1], cuts):
+            if _drop([above.lines[-1], rows[0]]) > _FAR_ROW * pitch:
+                break
+            rows[:0] = above.lines[-n:]
+            del above.lines[-n:]
+        while below.lines and (_is_row(below.lines[0], cuts) or _goes_on_below(rows[-1], below.lines[0])):
+            if _drop([rows[-1], below.lines[0]]) > _FAR_ROW * pitch:
+                break
             rows.append(below.lines.pop(0))
         band.cuts = table_cuts(rows) if len(rows) > 1 else ()
-    return bands
+    return _with_parts_joined(bands)
+
+
+def _n_lines_of_row(upwards: list[Line], cuts: tuple[float, ...]) -> int:
+    """How many of the lines above a table, from the lowest up, are one row of it: one, and the second lines of its cells."""
+    for number, line in enumerate(upwards[:_MOST_LINES_OF_CELL]):
+        if _is_row(line, cuts):
+            return number + 1
+        if number + 1 == len(upwards) or not _goes_on_below(upwards[number + 1], line):
+            return 0
+    return 0
+
+
+def _with_parts_joined(bands: list[Band]) -> list[Band]:
+    """Tables with nothing between them whose columns are the same are one, as when only some of its rows cross the gutter."""
+    found = bands[:1]
+    for band, after in zip(bands[1::2], bands[2::2], strict=True):
+        last, between = (found[-2] if len(found) > 1 else None), found[-1].lines
+        while last and last.cuts and between and _goes_on_below(last.lines[-1], between[0]):
+            last.lines.append(between.pop(0))
+        if last and last.cuts and band.cuts and not between and _is_one_table(last, band):
+            found[-2] = Band([*last.lines, *band.lines], is_parted=True, cuts=table_cuts([*last.lines, *band.lines]))
+            found[-1] = after
+        else:
+            found += [band, after]
+    return found
+
+
+def _is_one_table(above: Band, below: Band) -> bool:
+    pitch = median(a.middle - b.middle for a, b in pairwise([*above.lines, *below.lines]))
+    if _drop([above.lines[-1], below.lines[0]]) > _FAR_ROW * pitch:
+        return False
+    return len(table_cuts([*above.lines, *below.lines])) == max(len(above.cuts), len(below.cuts))
 
 
 def _drop(lines: list[Line]) -> float:

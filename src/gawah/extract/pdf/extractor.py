@@ -26,7 +26,7 @@ from gawah.extract.pdf.reading import (
 )
 from gawah.extract.pdf.runs import PageText, Run
 from gawah.extract.pdf.slants import Setting
-from gawah.extract.pdf.tables import Table, is_continued, n_repeated_head_rows, table_of
+from gawah.extract.pdf.tables import Table, is_continued, is_rest_of_row, n_repeated_head_rows, table_of
 from gawah.extract.pdf.writer import Writer
 from gawah.fingerprint import document_id
 from gawah.types import BlockKind, Box, Conservation, Document, PageBoxes, Removal, SourceFile
@@ -126,7 +126,11 @@ def _add_table(reading: Reading, parts: list[Paragraph | Table], table: Table) -
     for row in table.rows[:n_heads]:
         runs = [run for cell in row for run in cell]
         _remove(reading, "head of a table, repeated", runs)
-    last.rows.extend(table.rows[n_heads:])
+    rows = table.rows[n_heads:]
+    if rows and is_rest_of_row(last.rows[-1], rows[0]):
+        for cell, more in zip(last.rows[-1], rows.pop(0), strict=True):
+            cell.extend(more)
+    last.rows.extend(rows)
     last.pages = (last.pages[0], table.pages[1])
 
 

@@ -59,6 +59,14 @@ def n_repeated_head_rows(table: Table, after: Table) -> int:
     return n if n < len(after.rows) else 0
 
 
+def is_rest_of_row(row: list[Cell], cells: list[Cell]) -> bool:
+    """Whether the first row of a page is the rest of the row that the page before ends with: it begins no row, and goes on
+    in lower case with cells that the row has.
+    """
+    filled = [number for number, cell in enumerate(cells) if cell]
+    return bool(filled) and filled[0] > 0 and all(row[n] and cells[n][0].text[:1].islower() for n in filled)
+
+
 def _words(row: list[Cell]) -> list[str]:
     return [" ".join(run.text for run in cell) for cell in row]
 
