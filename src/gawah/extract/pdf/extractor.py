@@ -10,6 +10,7 @@ from gawah.extract.canonical import language_of, require_visible, stem
 from gawah.extract.pdf.flow import add_paragraphs, usual_size, with_footnotes
 from gawah.extract.pdf.furniture import furniture
 from gawah.extract.pdf.headings import mark_headings
+from gawah.extract.pdf.initials import with_initials
 from gawah.extract.pdf.joints import vocabulary
 from gawah.extract.pdf.lines import connected, lines_of
 from gawah.extract.pdf.order import regions
@@ -66,7 +67,7 @@ class PdfExtractor:
         require_text(reading)
         parts = _parts(reading)
         mark_headings([part for part in parts if isinstance(part, Paragraph) and not part.mark], bookmarks)
-        writer = Writer(labels, vocabulary(run.text for page in reading.pages for run in page.runs))
+        writer = Writer(labels, vocabulary(run.words for page in reading.pages for run in page.runs))
         for part in parts:
             if isinstance(part, Table):
                 writer.write_table(part)
@@ -92,6 +93,7 @@ class PdfExtractor:
 
 def _parts(reading: Reading) -> list[Paragraph | Table]:
     """Paragraphs and tables in reading order, those that go on in the next column or on the next page in one piece."""
+    reading.added["blank between words"] += with_initials(reading.pages)
     marked = furniture(reading.pages)
     usual = usual_size(reading.pages)
     parts: list[Paragraph | Table] = []
@@ -145,8 +147,8 @@ def _note_removed(reading: Reading, page: PageText, marked: dict[int, str]) -> N
 def _remove(reading: Reading, reason: str, runs: Sequence[Run]) -> None:
     page = runs[0].page
     boxes = tuple(Box(page, *(round(side, 2) for side in run.on_page(run.x0, run.x1))) for run in runs)
-    reading.removed.append(Removal(reason, " ".join(run.text for run in runs), PageBoxes(page, page, "", boxes)))
-    reading.dropped[reason] += sum(len(run.text) for run in runs)
+    reading.removed.append(Removal(reason, " ".join(run.words for run in runs), PageBoxes(page, page, "", boxes)))
+    reading.dropped[reason] += sum(len(run.words) for run in runs)
 
 
 def _books(reading: Reading, writer: Writer) -> Conservation:

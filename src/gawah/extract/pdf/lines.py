@@ -44,7 +44,7 @@ class Line:
 
     @property
     def text(self) -> str:
-        return " ".join(run.text for run in self.runs)
+        return " ".join(run.words for run in self.runs)
 
     @property
     def is_bold(self) -> bool:
@@ -100,6 +100,8 @@ def connected(runs: Sequence[Run]) -> tuple[list[Run], int]:
             if run.is_rtl or last.is_rtl or not (is_mark or is_piece):
                 kept.append(run)
                 continue
+            if is_mark and last.hang is None:
+                last.hang = run.x0
             if gap > _BLANK * size:
                 append_blank(last, run)
                 n_blanks += 1

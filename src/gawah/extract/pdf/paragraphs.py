@@ -25,6 +25,7 @@ _WIDER = 1.35  # times the usual distance of lines
 _ROOM = 1.5  # letters that must have been left over on a line, besides the next line's first word
 _FULL_LINE = 0.92  # of the region's width
 _ITEM = re.compile(r"(?:[•●○◦▪■□☐☑‣–—*·-]|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,4})[.)])\s+\S")
+_SAME_HANG_PT = 2.0
 ENDS = re.compile(r"[.!?…:;।॥۔؟。！？][\"'”’»)\]]*$")
 
 
@@ -63,12 +64,13 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class _Measure:
-    """Where the lines of a region begin and end, and how far apart they usually are."""
+    """Where the lines of a region begin and end, how far apart they usually are, and where words hang behind numbers."""
 
     left: float
     right: float
     pitch: float
     is_rtl: bool
+    hangs: tuple[float, ...] = ()
 
 
 def paragraphs(region: Region) -> list[Paragraph]:
@@ -83,7 +85,7 @@ def paragraphs(region: Region) -> list[Paragraph]:
             found[-1].lines.append(lines[index])
     for paragraph in found:
         first, last = paragraph.lines[0], paragraph.lines[-1]
-        if _ITEM.match(first.text):
+        if _ITEM.match(first.text) or _is_hung(first, measure):
             paragraph.kind = BlockKind.ITEM
         paragraph.is_indented = _indent(first, measure) > _INDENT * first.size
         width = measure.right - measure.left
@@ -111,7 +113,14 @@ def _measure(lines: Sequence[Line]) -> _Measure:
         right=max(line.x1 for line in lines),
         pitch=median(close) if close else 1.2 * size,
         is_rtl=2 * sum(line.runs[0].is_rtl for line in lines) > len(lines),
+        hangs=tuple(line.runs[0].hang for line in lines if line.runs[0].hang is not None),
     )
+
+
+def _is_hung(line: Line, measure: _Measure) -> bool:
+    """Whether a line begins with a mark or number behind which its words stand as those of another such line do."""
+    hang = line.runs[0].hang
+    return hang is not None and sum(abs(hang - other) < _SAME_HANG_PT for other in measure.hangs) > 1
 
 
 def _indent(line: Line, measure: _Measure) -> float:
@@ -136,6 +145,11 @@ def _begins(current: list[Line], line: Line, following: Line | None, measure: _M
         ENDS.search(before.text) or _ITEM.match(current[0].text) or _is_short(before, line, measure)
     ):
         return True
+    if _is_hung(line, measure):
+        return True
+    ends_short = bool(ENDS.search(before.text)) and _is_short(before, line, measure)
+    if _is_hung(current[0], measure) and abs(line.x0 - (current[0].runs[0].hang or 0.0)) < _SAME_HANG_PT:
+        return ends_short
     indent, indent_before = _indent(line, measure), _indent(before, measure)
     step = _INDENT * size
     if indent - indent_before > step:
@@ -143,7 +157,7 @@ def _begins(current: list[Line], line: Line, following: Line | None, measure: _M
         return not (len(current) == 1 and (_ITEM.match(before.text) or _hangs(line, following, measure)))
     if indent_before - indent > step and len(current) > 1:
         return _indent(current[0], measure) < indent_before - step  # it hung, and this begins the next one
-    return bool(ENDS.search(before.text)) and _is_short(before, line, measure)
+    return ends_short
 
 
 def _is_set_otherwise(line: Line, before: Line) -> bool:

@@ -18,6 +18,7 @@ NEW_WORD = 0.2  # a wider gap inside a word parts it; a space is a quarter of th
 NEW_RUN = 0.8  # a wider gap parts runs; word spaces of justified text rarely reach it
 BACKWARDS = 0.5
 OFF_LINE = 0.45
+DROPPED = 1.7  # times the size of the letters beside it: of a large letter that reaches down over lines
 _ALIKE = 0.06
 _TRACKED_GAPS, _TRACKED_SHARE = (
     3,
@@ -33,7 +34,8 @@ class Run:
 
     x0, y0, x1, y1: the ink; bottom, top: the cells of the font, which are the same for every letter of it. `slant` is that
     of a page whose lines are not level, and whose runs are set straight; `confidence` under 1 where a machine was not sure of the words. `tracking`: how far apart
-    its letters are set, as in a spaced heading.
+    its letters are set, as in a spaced heading. `hang`: where the words begin behind a list mark or number; `initial`: a
+    large letter that begins its first word.
     """
 
     text: str
@@ -53,6 +55,13 @@ class Run:
     slant: Slant | None = None
     confidence: float = 1.0
     tracking: float = 0.0
+    hang: float | None = None
+    initial: Run | None = None
+
+    @property
+    def words(self) -> str:
+        """The text with its large first letter."""
+        return self.initial.text + self.text if self.initial else self.text
 
     def on_page(self, x0: float, x1: float) -> tuple[float, float, float, float]:
         """What of the run lies between two places along its line, in PDF user space."""
@@ -144,6 +153,8 @@ def tracking_of(spans: Sequence[tuple[int, int]], units: str, frame: Frame, size
 def gap_between(before: Run, run: Run) -> float | None:
     """How far a word stands behind a run along its line; None when it does not go on there."""
     size = max(before.size, run.size)
+    if _is_dropped(before, run):
+        return None
     if before.turn != run.turn or before.slant != run.slant or before.text[-1] == SOFT_HYPHEN:
         return None
     if abs(before.middle - run.middle) > OFF_LINE * size and not before.bottom <= run.middle <= before.top:
@@ -154,6 +165,11 @@ def gap_between(before: Run, run: Run) -> float | None:
         return gap if gap <= NEW_RUN * size else None
     widest = NEW_RUN * size + 2 * min(before.tracking, run.tracking)  # on either side of the blank
     return forwards if -BACKWARDS * size <= forwards <= widest else None
+
+
+def _is_dropped(before: Run, run: Run) -> bool:
+    """Whether a run is a large letter that reaches down beside the words that it begins."""
+    return len(before.text) == 1 and before.size >= DROPPED * run.size and before.y0 < run.bottom - 0.3 * run.size
 
 
 def _is_rtl(run: Run) -> bool:

@@ -35,6 +35,7 @@ _MARKED = re.compile(
 )
 _SAME_BOX_PT = 0.05
 _RAISED_SIZE, _RAISED_BY = 0.8, 0.15  # shares of the size of the letter before, under and over which a mark is raised
+_LEAST_RAISED = 0.45  # of that size: beside a letter more than twice as large, words are no mark of it
 _RAISED = "^"
 _LEAST_STEP = 1e-4  # so that letters without a size have one
 # Control, private-use and replacement characters.
@@ -214,7 +215,7 @@ class _Builder:
             return False  # the cell of a smaller letter begins higher even on the same baseline
         style, other = self.page.styles([index, beside])
         rise = self._height(index, frame) - self._height(beside, frame)
-        return 0 < style.size < _RAISED_SIZE * other.size and rise > _RAISED_BY * other.size
+        return _LEAST_RAISED * other.size < style.size < _RAISED_SIZE * other.size and rise > _RAISED_BY * other.size
 
     def _height(self, index: int, frame: Frame) -> float:
         """Where the baseline of a character lies across the lines of a frame."""

@@ -100,6 +100,8 @@ class Writer:
                 n_gone, between = (1 if run.text.endswith(SOFT_HYPHEN) else 0), " "
             else:
                 n_gone, between = joint(run.text, following.text, self.words)
+            if run.initial:
+                self._write_initial(run.initial)
             self._write_run(run, len(run.text) - n_gone)
             if n_gone:
                 self.dropped["hyphen at a line end"] += n_gone
@@ -114,6 +116,13 @@ class Writer:
     def _put(self, text: str) -> None:
         self.pieces.append(text)
         self.length += len(text)
+
+    def _write_initial(self, run: Run) -> None:
+        """A large letter: its box is whole, and not one with that of the line it stands beside, which is as low as a line."""
+        box = Box(run.page, *(round(side, 2) for side in run.on_page(run.lefts[0], run.rights[len(run.text.rstrip()) - 1])))
+        locator = PageBoxes(run.page, run.page, self.labels.get(run.page, ""), (box,), run.confidence)
+        self.places.append(Place(Span(self.length, self.length + len(run.text)), locator))
+        self._put(run.text)
 
     def _write_run(self, run: Run, n_chars: int) -> None:
         label = self.labels.get(run.page, "")
