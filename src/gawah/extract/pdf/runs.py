@@ -153,7 +153,7 @@ def tracking_of(spans: Sequence[tuple[int, int]], units: str, frame: Frame, size
 def gap_between(before: Run, run: Run) -> float | None:
     """How far a word stands behind a run along its line; None when it does not go on there."""
     size = max(before.size, run.size)
-    if _is_dropped(before, run):
+    if is_dropped(before, run):
         return None
     if before.turn != run.turn or before.slant != run.slant or before.text[-1] == SOFT_HYPHEN:
         return None
@@ -167,9 +167,11 @@ def gap_between(before: Run, run: Run) -> float | None:
     return forwards if -BACKWARDS * size <= forwards <= widest else None
 
 
-def _is_dropped(before: Run, run: Run) -> bool:
+def is_dropped(before: Run | None, run: Run) -> bool:
     """Whether a run is a large letter that reaches down beside the words that it begins."""
-    return len(before.text) == 1 and before.size >= DROPPED * run.size and before.y0 < run.bottom - 0.3 * run.size
+    if before is None or len(before.text) != 1 or not run.text[:1].isalpha():
+        return False
+    return before.size >= DROPPED * run.size and before.y0 < run.bottom - 0.3 * run.size
 
 
 def _is_rtl(run: Run) -> bool:

@@ -24,6 +24,7 @@ from gawah.extract.pdf.runs import (
     append_blank,
     append_mark,
     gap_between,
+    is_dropped,
     tracking_of,
 )
 from gawah.extract.pdf.slants import Setting, settings_of
@@ -35,7 +36,6 @@ _MARKED = re.compile(
 )
 _SAME_BOX_PT = 0.05
 _RAISED_SIZE, _RAISED_BY = 0.8, 0.15  # shares of the size of the letter before, under and over which a mark is raised
-_LEAST_RAISED = 0.45  # of that size: beside a letter more than twice as large, words are no mark of it
 _RAISED = "^"
 _LEAST_STEP = 1e-4  # so that letters without a size have one
 # Control, private-use and replacement characters.
@@ -167,7 +167,7 @@ class _Builder:
             run = self._run_of(word, start, end, frame)
             if run is not None:
                 run.tracking = tracking
-            is_raised = run is not None and not n_blanks and self._is_mark(start, frame)
+            is_raised = run is not None and not n_blanks and self._is_mark(start, frame) and not is_dropped(self.current, run)
             self._put(run, n_blanks, is_spaced=is_spaced, is_raised=is_raised)
             n_blanks, is_spaced = 0, False
             self.last = end - 1 if run else self.last
@@ -215,7 +215,7 @@ class _Builder:
             return False  # the cell of a smaller letter begins higher even on the same baseline
         style, other = self.page.styles([index, beside])
         rise = self._height(index, frame) - self._height(beside, frame)
-        return _LEAST_RAISED * other.size < style.size < _RAISED_SIZE * other.size and rise > _RAISED_BY * other.size
+        return 0 < style.size < _RAISED_SIZE * other.size and rise > _RAISED_BY * other.size
 
     def _height(self, index: int, frame: Frame) -> float:
         """Where the baseline of a character lies across the lines of a frame."""
