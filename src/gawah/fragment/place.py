@@ -105,14 +105,18 @@ def _join_pages(touched: Sequence[Place], span: Span) -> Locator:
     """All the pages; boxes of characters that follow each other on one line become one."""
     pages = [place.locator for place in touched if isinstance(place.locator, PageBoxes)]
     boxes: list[Box] = []
-    last_toward = ""
+    last_toward, tallest = "", 0.0
     for place, page in zip(touched, pages, strict=True):
         toward = place.advance.toward if place.advance else ""
         for box in [_narrowed(page.boxes[0], place, span)] if place.advance else page.boxes:
-            if boxes and toward and toward == last_toward and _on_one_line(boxes[-1], box, toward):
-                boxes[-1] = _around(boxes[-1], box)
+            height = _height(box, toward)
+            joined = _around(boxes[-1], box) if boxes and toward and toward == last_toward else None
+            highest = (1 + _SAME_LINE) * max(tallest, height)  # on a line that is not level boxes climb away from the first
+            if joined and _on_one_line(boxes[-1], box, toward) and _height(joined, toward) <= highest:
+                boxes[-1], tallest = joined, max(tallest, height)
             elif box not in boxes[-_RECENT_BOXES:]:
                 boxes.append(box)
+                tallest = height
             last_toward = toward
     first = min(pages, key=lambda page: page.first_page)
     last, confidence = max(page.last_page for page in pages), min(page.confidence for page in pages)
@@ -150,6 +154,11 @@ def _on_one_line(a: Box, b: Box, toward: str) -> bool:
     apart = abs(across[0] + across[1] - across[2] - across[3]) / 2
     gap = max(along[0], along[2]) - min(along[1], along[3])
     return apart < _SAME_LINE * height and -_SAME_LINE * height < gap < _WORD_GAP * height
+
+
+def _height(box: Box, toward: str) -> float:
+    """How far a box reaches across the line."""
+    return box.x1 - box.x0 if toward in ("up", "down") else box.y1 - box.y0
 
 
 def _around(a: Box, b: Box) -> Box:

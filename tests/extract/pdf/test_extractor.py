@@ -143,7 +143,7 @@ def test_the_declared_language_counts_unless_the_script_denies_it():
 def test_the_quality_counts_pages_columns_and_tables():
     assert read(SIMPLE).quality == {
         "pages": 1, "pages_read": 1, "pages_ocr": 0, "pages_unread": 0, "pages_low_confidence": 0,
-        "pages_invisible_text": 0, "columns": 1, "tables": 0,
+        "pages_invisible_text": 0, "columns": 1, "tables": 0, "fields": 0, "notes": 0,
     }  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 import pytest
 from tests.extract.pdf.reading import read
 
+from gawah.extract.pdf.page_numbers import is_set_off
 from gawah.testing.pdf import Page, pdf, wrapped
 
 TOPICS = ("harbours and tides", "rivers and their mouths", "wells and springs", "lakes and ponds", "snow and ice")
@@ -224,3 +225,19 @@ def test_the_same_words_in_another_size_elsewhere_are_read_too():
     document = read(pdf([page]))
     assert document.text.count("mark") == 2
     assert "printed twice" not in document.conservation.dropped
+
+
+@pytest.mark.parametrize("fact", ["Room {}", "Lecture hall {}", "Rule {} of the gate", "Day {} of the flood"])
+def test_facts_that_count_along_with_the_pages_are_text(fact):
+    document = numbered(lambda i: [(72, 760, fact.format(i))])
+    assert not document.removed
+    assert all(fact.format(number) in document.text for number in range(1, 6))
+
+
+@pytest.mark.parametrize("head", ["Water | {}", "{} · Water", "Water, pag. {}", "जल पृष्ठ {}", "Water p. {}"])
+def test_a_number_that_stands_as_a_page_number_does_goes_with_its_head(head):
+    if not head.isascii() and "·" not in head:
+        assert is_set_off(head.format(7), head.index("{"), head.index("{") + 1)
+        return
+    document = numbered(lambda i: [(72, 760, head.format(i))])
+    assert [removal.text for removal in document.removed] == [head.format(number) for number in range(1, 6)]

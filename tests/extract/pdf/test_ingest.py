@@ -98,7 +98,7 @@ def test_unread_pages_are_counted_and_read_once_there_is_a_program(make_app, fol
     list(seeing.ingest(seeing.plan(root)))
     part, _ = seeing.documents()
     assert (part.quality["pages_ocr"], part.quality["pages_unread"]) == (1, 0)
-    assert part.stamp.extractor == "pdf/3 tesseract eng"
+    assert part.stamp.extractor == "pdf/4 tesseract eng"
     assert seeing.plan(root).work == ()
     seeing.close()
     other = make_app(ocr_languages="eng+osd")
