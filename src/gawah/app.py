@@ -14,7 +14,7 @@ from gawah.ask import Assistant, ask
 from gawah.chunk import Audit, Chunking
 from gawah.cite import Hear
 from gawah.config import Settings
-from gawah.errors import ConfigurationError, NotFoundError, StoreError
+from gawah.errors import ConfigurationError, ModelMissingError, NotFoundError, StoreError
 from gawah.extract.detect import detect
 from gawah.extract.registry import extractor_for
 from gawah.extract.sandbox import Limits, Options, Sandbox
@@ -32,9 +32,11 @@ from gawah.gate import (
 from gawah.generate import ExtractiveGenerator, OpenAIGenerator
 from gawah.index.local import LocalIndex
 from gawah.ingest import PIPELINE, Intake, Plan, plan_folder, run_jobs, run_plan, stale_parts
+from gawah.models.cross_encoder import load_cross_encoder
 from gawah.models.encoder import load_encoder
-from gawah.ports import Embedder, Generator
-from gawah.rerank import LateInteraction
+from gawah.models.shelf.known import DEFAULT_RERANKER
+from gawah.ports import Embedder, Generator, Reranker
+from gawah.rerank import CrossReranker, LateInteraction
 from gawah.retrieve import Retrieved, Retriever, retrieve
 from gawah.sources import found_file, read_source
 from gawah.store.answers import broken_links, fault_at_end
@@ -108,12 +110,14 @@ class Application:
 
     @cached_property
     def retriever(self) -> Retriever:
+        reranker, missing = build_reranker(self.settings)
         return Retriever(
             index=self.index,
             embedder=self.embedder,
-            reranker=LateInteraction() if self.settings.rerank == "late" else None,
+            reranker=reranker,
             candidates=self.settings.candidates,
             rerank_depth=self.settings.rerank_depth,
+            missing=missing,
         )
 
     @cached_property
@@ -121,6 +125,11 @@ class Application:
         gate, notes = build_gate(self.settings, self.gate_stamp)
         generator = self._generator or build_generator(self.settings, self.embedder)
         return Assistant(self.catalog, self.retriever, gate, generator, notes, self.settings.strict)
+
+    def require_all(self) -> None:
+        """Raises ModelMissingError where a part is replaced by another: what is measured must be what was asked for."""
+        if self.retriever.missing:
+            raise ModelMissingError(self.retriever.missing[0])
 
     @property
     def gate_stamp(self) -> CalibrationStamp:
@@ -268,6 +277,28 @@ def build_embedder(settings: Settings) -> Embedder:
         cache_directory=settings.cache,
         n_threads=settings.threads or None,
     )
+
+
+def build_reranker(settings: Settings) -> tuple[Reranker | None, tuple[str, ...]]:
+    """The reranker of the settings, and a line where it is not the one they ask for.
+
+    Where the cross-encoder that is asked for without naming one is not on this machine, late interaction takes its place
+    and every result says so. Raises ModelError for one that is named and is not there, or cannot be used.
+    """
+    kind, _, named = settings.rerank.partition(":")
+    if kind == "none":
+        return None, ()
+    if kind == "late":
+        return LateInteraction(), ()
+    try:
+        found = load_cross_encoder(
+            named.strip() or DEFAULT_RERANKER, cache_directory=settings.cache, n_threads=settings.threads or None
+        )
+    except ModelMissingError as error:
+        if named:
+            raise
+        return LateInteraction(), (f"reranked by late interaction, not by a cross-encoder: {error}",)
+    return CrossReranker(found), ()
 
 
 def build_gate(settings: Settings, stamp: CalibrationStamp) -> tuple[Gate, tuple[str, ...]]:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic_core import PydanticCustomError
 
 from gawah.errors import ConfigurationError
 
@@ -22,6 +23,20 @@ DEBUG_ENV = "GAWAH_DEBUG"  # asks the command line for the whole story of an unf
 _PATHS = ("store", "cache", "calibration")  # an empty one would silently mean the current folder
 
 Count = Annotated[int, Field(ge=1)]
+
+CROSS_ENCODER = "cross-encoder"
+
+
+def _reranker(value: str) -> str:
+    kind, separator, model = value.partition(":")
+    if value in ("late", "none", CROSS_ENCODER) or (kind == CROSS_ENCODER and separator and model.strip()):
+        return value
+    raise PydanticCustomError(
+        "rerank", "Input should be 'late', 'none', 'cross-encoder' or 'cross-encoder:' and a model's folder or name"
+    )
+
+
+Rerank = Annotated[str, AfterValidator(_reranker)]
 
 
 def default_store() -> Path:
@@ -41,7 +56,7 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
 
     store: Path = Field(default_factory=default_store, description="folder of the store")
-    cache: Path = Field(default_factory=default_cache, description="folder of built model graphs; can be deleted")
+    cache: Path = Field(default_factory=default_cache, description="folder of built model graphs and fetched models; can be deleted")
     collection: str = Field("default", min_length=1, description="collection that `ingest` writes to")
 
     model: str = Field("all-MiniLM-L6-v2", description="encoder: a packaged name, a directory, or a hub id")
@@ -57,7 +72,7 @@ class Settings(BaseModel):
     speech_model: Path | None = Field(None, description="folder of a Whisper model for CTranslate2; default: the package")
 
     candidates: Count = Field(100, description="hits each retrieval leg hands to fusion")
-    rerank: Literal["late", "none"] = Field("late", description="reranker over the fused shortlist")
+    rerank: Rerank = Field("late", description="reranker of the fused shortlist: late, none, cross-encoder, cross-encoder:MODEL")
     rerank_depth: Count = Field(50, description="how many fused candidates are reranked")
     gate: Literal["calibrated", "reference"] = Field("calibrated", description="who decides whether to answer")
     calibration: Path | None = Field(None, description="file that `calibrate` wrote; default: the one that ships")

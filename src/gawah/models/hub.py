@@ -10,6 +10,19 @@ from gawah.errors import ModelError
 _FILES = ["*.json", "*/config.json", "model.safetensors", "README.md"]
 
 
+def hub_cached(repository: str) -> Path | None:
+    """The folder of a repository's files in the client's cache; None when it is not there, or no client is installed."""
+    try:
+        from huggingface_hub import snapshot_download
+        from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+    except ImportError:
+        return None
+    try:
+        return Path(snapshot_download(repository, allow_patterns=_FILES, local_files_only=True))
+    except (LocalEntryNotFoundError, HFValidationError):
+        return None
+
+
 def hub_snapshot(repository: str, *, advice: str) -> Path:
     """The folder of a repository's files, from the client's cache or the network. ModelError ends in `advice`."""
     try:
