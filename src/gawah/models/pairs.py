@@ -1,8 +1,7 @@
 """A question and passages to pairs of word-pieces: [CLS] question [SEP] passage [SEP], cut to the window by the longest first.
 
-Cutting is the tokenizer library's own, which is what transformers runs: while a pair is too long the longer side loses its
-end; where both are too long, each keeps half, and of an odd number the side that was longer keeps one more, the passage
-where they were equal. (transformers' slow tokenizers, written in Python, leave that one piece to the question.)
+The rule is that of the `tokenizers` library, which transformers runs; its slow tokenizers, written in Python, break ties the
+other way.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from gawah.errors import ModelError
 from gawah.models.cross_checkpoint import CrossCheckpoint
 from gawah.models.wordpieces import read_tokenizer
 
+_N_SPECIALS = 3
 _SHAPE = ["[CLS]", 0, "[SEP]", 1, "[SEP]"]  # specials by name, sides by number
 _SHAPE_TYPES = [0, 0, 0, 1, 1]
 
@@ -36,31 +36,42 @@ class PairPieces:
 
     def __init__(self, checkpoint: CrossCheckpoint) -> None:
         """ModelError when the tokenizer cannot be read, makes no pairs, or knows pieces that the weights do not."""
-        path, n_rows = checkpoint.tokenizer_path, checkpoint.shape.vocabulary_size
-        # Two of them: a side that were cut before it is paired would not be as long as it is, and lose a tie it had won.
-        self._whole, _ = read_tokenizer(path, n_rows)
-        self._cutting, _ = read_tokenizer(path, n_rows)
-        if not _makes_pairs(self._whole):
+        path = checkpoint.tokenizer_path
+        self._tokenizer, _ = read_tokenizer(path, checkpoint.shape.vocabulary_size)
+        if not _makes_pairs(self._tokenizer):
             raise ModelError(f"{path} does not make [CLS] a [SEP] b [SEP] of a pair; use a BERT cross-encoder's tokenizer")
-        self._window_tokens = checkpoint.window_tokens
-        self._n_specials = self._whole.num_special_tokens_to_add(is_pair=True)
-        self._cutting.enable_truncation(self._window_tokens, strategy="longest_first")
+        self._first, self._between = (self._tokenizer.token_to_id(token) for token in ("[CLS]", "[SEP]"))
+        self._room = checkpoint.window_tokens - _N_SPECIALS
 
     def pairs(self, question: str, passages: Sequence[str]) -> list[Pair]:
         """The question with each passage, in order."""
-        asked = self._whole.encode(question, add_special_tokens=False)
-        room = self._window_tokens - self._n_specials - len(asked)
-        pairs = []
-        for passage in self._whole.encode_batch(list(passages), add_special_tokens=False):
-            paired = self._cutting.post_process(asked, passage)
-            pairs.append(
-                Pair(np.array(paired.ids, np.int64), np.array(paired.type_ids, np.int64), is_cut=len(passage) > room)
-            )
-        return pairs
+        asked = self._tokenizer.encode(question, add_special_tokens=False).ids
+        encodings = self._tokenizer.encode_batch_fast(list(passages), add_special_tokens=False)
+        return [self._pair(asked, encoding.ids) for encoding in encodings]
+
+    def _pair(self, question: list[int], passage: list[int]) -> Pair:
+        n_question, n_passage = kept_lengths(len(question), len(passage), self._room)
+        between = self._between
+        ids = [self._first, *question[:n_question], between, *passage[:n_passage], between]
+        types = [0] * (n_question + 2) + [1] * (n_passage + 1)
+        is_cut = n_question + n_passage < len(question) + len(passage)
+        return Pair(np.array(ids, np.int64), np.array(types, np.int64), is_cut)
+
+
+def kept_lengths(n_question: int, n_passage: int, room: int) -> tuple[int, int]:
+    """How many pieces of each side stay where both together have `room`: the longer side loses first.
+
+    The shorter side keeps all, or half of the room where that is less; the longer one gets the rest, and so one piece more
+    of an odd room. Equal sides count the passage as the longer one.
+    """
+    if n_question + n_passage <= room:
+        return n_question, n_passage
+    shorter = min(n_question, n_passage, room // 2)
+    return (room - shorter, shorter) if n_question > n_passage else (shorter, room - shorter)
 
 
 def _makes_pairs(tokenizer: Tokenizer) -> bool:
-    """Whether specials and types stand where BERT was trained to have them."""
+    """Whether the tokenizer itself puts specials and types where BERT was trained to have them."""
     paired = tokenizer.encode("a", "b")
     sides = [side if side is not None else token for side, token in zip(paired.sequence_ids, paired.tokens, strict=True)]
     return sides == _SHAPE and paired.type_ids == _SHAPE_TYPES
