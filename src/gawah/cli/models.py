@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -136,7 +137,7 @@ def _row(model: Shelved) -> tuple[str, ...]:
 def _model_json(model: Shelved) -> dict[str, object]:
     from gawah.wire import to_json
 
-    body: dict[str, object] = to_json(model)
+    body: dict[str, object] = to_json(replace(model, folder=None))
     return {**body, "folder": str(model.folder) if model.folder else None}
 
 

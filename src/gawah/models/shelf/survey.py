@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import importlib.metadata
 import importlib.util
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -9,11 +11,19 @@ from pathlib import Path
 from typing import Literal
 
 from gawah.errors import ModelError
-from gawah.fingerprint import sha256_file
 from gawah.models.folder import folder_here, licence_of
 from gawah.models.hub import hub_cached
 from gawah.models.shelf.known import KNOWN, PACKAGED, KnownModel, PackagedModel, Purpose
-from gawah.models.shelf.place import MANIFEST, Fault, faults_in, model_folder, read_manifest, shelf_of
+from gawah.models.shelf.place import (
+    MANIFEST,
+    Fault,
+    FileRecord,
+    Manifest,
+    faults_in,
+    model_folder,
+    read_manifest,
+    shelf_of,
+)
 
 State = Literal["fetched", "package", "hub cache", "folder", "damaged", "missing"]
 
@@ -66,19 +76,49 @@ def survey(cache_directory: Path, uses: Mapping[str, str]) -> list[Shelved]:
 
 
 def verify(model: Shelved) -> Verdict:
-    """Reads every file of a model that has hashes; ModelError for a manifest that is damaged. A missing model has no faults."""
+    """Reads every file of a model that has hashes; ModelError for a manifest that is damaged. A missing model has no faults.
+
+    Hashes are those of the manifest, of the record that the installer of a package keeps, and those that are pinned.
+    """
     folder = model.folder
     if folder is None:
         return Verdict(model, (), 0, 0, 0)
-    manifest = read_manifest(folder)
-    if manifest is not None:
-        faults = tuple(faults_in(folder, manifest))
-        n_pinned = sum(record.pinned for record in manifest.files.values())
-        return Verdict(model, faults, n_pinned, len(manifest.files) - len(faults), 0)
-    pinned = next((known.pinned for known in (*KNOWN, *PACKAGED) if known.name == model.name), {})
-    faults = tuple(_pinned_faults(folder, pinned))
-    n_files = sum(path.is_file() for path in folder.rglob("*"))
-    return Verdict(model, faults, len(pinned), len(pinned) - len(faults), n_files - len(pinned))
+    known, pinned = read_manifest(folder), _pinned(model)
+    if known is None:
+        records = {name: FileRecord(sha256, 0, pinned=False) for name, sha256 in _installed(model, folder).items()}
+        records |= {name: FileRecord(sha256, 0, pinned=True) for name, sha256 in pinned.items()}
+        known = Manifest(model.repository, model.state, model.revision, records)
+    faults = tuple(faults_in(folder, known))
+    n_pinned = sum(record.pinned for record in known.files.values())
+    n_unknown = sum(path.relative_to(folder).as_posix() not in known.files for path in _files_in(folder))
+    return Verdict(model, faults, n_pinned, len(known.files) - len(faults), n_unknown)
+
+
+def _pinned(model: Shelved) -> Mapping[str, str]:
+    every: tuple[KnownModel | PackagedModel, ...] = (*KNOWN, *PACKAGED)
+    return next((known.pinned for known in every if known.name == model.name), {})
+
+
+def _installed(model: Shelved, folder: Path) -> dict[str, str]:
+    """SHA-256 by file of a packaged model, as its installer recorded them; none where it kept no record."""
+    packaged = next((known for known in PACKAGED if known.name == model.name and model.state == "package"), None)
+    if packaged is None:
+        return {}
+    try:
+        files = importlib.metadata.distribution(packaged.distribution).files or []
+    except importlib.metadata.PackageNotFoundError:
+        return {}
+    hashes = {}
+    for file in files:
+        path = Path(str(file.locate()))
+        if file.hash is not None and file.hash.mode == "sha256" and path.is_relative_to(folder):
+            padded = file.hash.value + "=" * (-len(file.hash.value) % 4)
+            hashes[path.relative_to(folder).as_posix()] = base64.urlsafe_b64decode(padded).hex()
+    return hashes
+
+
+def _files_in(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST and "__pycache__" not in path.parts]
 
 
 def _known(cache_directory: Path) -> Iterator[Shelved]:
@@ -169,7 +209,7 @@ def _named(asked: str) -> Shelved:
 
 
 def _at(model: Shelved, folder: Path) -> Shelved:
-    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    size = sum(path.stat().st_size for path in _files_in(folder))
     return replace(model, folder=folder, size_bytes=size, size_is_known=True, licence=licence_of(folder) or model.licence)
 
 
@@ -178,11 +218,3 @@ def _is_meant(model: Shelved, asked: str) -> bool:
         return True
     here = folder_here(asked)
     return here is not None and model.folder is not None and here.directory == model.folder.resolve()
-
-
-def _pinned_faults(folder: Path, pinned: Mapping[str, str]) -> Iterator[Fault]:
-    for name, sha256 in pinned.items():
-        path = folder / name
-        found = sha256_file(path) if path.is_file() else ""
-        if found != sha256:
-            yield Fault(name, f"hashes to {found}, not {sha256}" if found else "is gone")

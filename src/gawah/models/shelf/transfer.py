@@ -199,7 +199,7 @@ def _require_file(response: httpx.Response, arriving: _Arriving) -> None:
 def _store(response: httpx.Response, arriving: _Arriving, start: int) -> None:
     wanted, n_bytes = arriving.wanted, start
     with arriving.part.open("ab" if start else "wb") as stream:
-        for piece in response.iter_raw(_CHUNK_BYTES):
+        for piece in response.iter_raw():  # with a size it would hold back, and lose, what came before a break
             n_bytes += len(piece)
             if n_bytes > wanted.most_bytes:
                 break
