@@ -13,7 +13,7 @@ from typing import Self
 from gawah.ask import Assistant, ask
 from gawah.chunk import Audit, Chunking
 from gawah.cite import Hear
-from gawah.config import CROSS_ENCODER, Settings
+from gawah.config import Settings
 from gawah.errors import ConfigurationError, ModelMissingError, NotFoundError, StoreError
 from gawah.extract.detect import detect
 from gawah.extract.registry import extractor_for
@@ -34,7 +34,7 @@ from gawah.index.local import LocalIndex
 from gawah.ingest import PIPELINE, Intake, Plan, plan_folder, run_jobs, run_plan, stale_parts
 from gawah.models.cross_encoder import load_cross_encoder
 from gawah.models.encoder import load_encoder
-from gawah.models.shelf.known import DEFAULT_RERANKER, PACKAGED_SPEECH
+from gawah.models.shelf.known import DEFAULT_RERANKER
 from gawah.ports import Embedder, Generator, Reranker
 from gawah.rerank import CrossReranker, LateInteraction
 from gawah.retrieve import Retrieved, Retriever, retrieve
@@ -299,13 +299,6 @@ def build_reranker(settings: Settings) -> tuple[Reranker | None, tuple[str, ...]
             raise
         return LateInteraction(), (f"reranked by late interaction, not by a cross-encoder: {error}",)
     return CrossReranker(found), ()
-
-
-def models_in_use(settings: Settings) -> dict[str, str]:
-    """The model that each setting asks for, by its name or folder."""
-    kind, _, named = settings.rerank.partition(":")
-    uses = {"model": settings.model, "speech_model": str(settings.speech_model or PACKAGED_SPEECH)}
-    return {**uses, "rerank": named.strip() or DEFAULT_RERANKER} if kind == CROSS_ENCODER else uses
 
 
 def build_gate(settings: Settings, stamp: CalibrationStamp) -> tuple[Gate, tuple[str, ...]]:

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, Va
 from pydantic_core import PydanticCustomError
 
 from gawah.errors import ConfigurationError
+from gawah.models.shelf.known import DEFAULT_RERANKER, PACKAGED_SPEECH
 
 FILE_NAME = "gawah.toml"
 ENV_PREFIX = "GAWAH_"
@@ -99,6 +100,13 @@ class Loaded:
 
     settings: Settings
     origins: Mapping[str, str]
+
+
+def models_in_use(settings: Settings) -> dict[str, str]:
+    """The model that each setting asks for, by its name or folder."""
+    kind, _, named = settings.rerank.partition(":")
+    uses = {"model": settings.model, "speech_model": str(settings.speech_model or PACKAGED_SPEECH)}
+    return {**uses, "rerank": named.strip() or DEFAULT_RERANKER} if kind == CROSS_ENCODER else uses
 
 
 def load_settings(

@@ -30,7 +30,7 @@ def models() -> None:
 @click.pass_context
 def models_ls(context: click.Context, store: Path | None, assignments: tuple[str, ...], as_json: bool) -> None:
     """List models: what for, licence, size, where they lie, and which settings use them."""
-    from gawah.app import models_in_use
+    from gawah.config import models_in_use
     from gawah.models.shelf.survey import survey
 
     settings = load(context, store, assignments).settings
@@ -86,7 +86,7 @@ def models_verify(
     context: click.Context, names: tuple[str, ...], store: Path | None, assignments: tuple[str, ...], as_json: bool
 ) -> int:
     """Read the files of the named models, or of all that are here, and compare their hashes (exit code 6 when one differs)."""
-    from gawah.app import models_in_use
+    from gawah.config import models_in_use
     from gawah.errors import NotFoundError
     from gawah.models.shelf.survey import survey, verify
 
