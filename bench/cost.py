@@ -13,18 +13,18 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from tests.models.small_checkpoint import write_cross_encoder
 from threadpoolctl import threadpool_limits
 from tokenizers import Tokenizer
 
 from bench.corpora import ROOT, SHARED
+from bench.token_formats import FORMATS, STORED, Format, Vectors
 from gawah.app import Application
 from gawah.chunk import Chunking
 from gawah.config import load_settings
@@ -33,9 +33,7 @@ from gawah.eval.collection import JudgedQuery
 from gawah.eval.measures import MRR_CUTOFF
 from gawah.eval.render import comparisons_table, proportion, share, table
 from gawah.evaluate import Workshop, evaluate, workshop
-from gawah.maxsim import best_matches
 from gawah.models.cross_encoder import CrossEncoder, load_cross_encoder
-from gawah.models.encoder import token_codes
 from gawah.ports import Embedder
 from gawah.rerank import reorder, token_weights
 from gawah.retrieve import retrieve
@@ -43,26 +41,11 @@ from gawah.text import analyze
 from gawah.types import Ranking
 
 DEPTHS = (25, 50, 100)
-STORED = "1 bit"  # what the product keeps
 N_TIMED_PAIRS = 8  # questions that the cross-encoder is timed on; one takes seconds
 MINILM = {
     "hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 12, "intermediate_size": 1536,
     "max_position_embeddings": 512, "vocab_size": 30522,
 }  # fmt: skip
-
-Vectors = NDArray[np.float32]
-Matches = Callable[[Vectors, Sequence[object]], NDArray[np.float64]]
-
-
-@dataclass(frozen=True)
-class Format:
-    """How token vectors are kept: `keep` makes them of unit rows, `matches` gives [n texts, n query tokens]."""
-
-    name: str
-    bytes_per_token: int
-    keep: Callable[[Vectors], object]
-    matches: Matches
-
 
 @dataclass(frozen=True)
 class Case:
@@ -94,40 +77,6 @@ class Cost:
     wall_ms: list[float] = field(default_factory=list)
     busy_ms: list[float] = field(default_factory=list)
     outcomes: list[QueryOutcome] = field(default_factory=list)
-
-
-def as_int8(vectors: Vectors) -> tuple[NDArray[np.int8], Vectors]:
-    """Symmetric, one scale a token: the largest component is 127."""
-    scales = np.abs(vectors).max(axis=1) / 127
-    return np.rint(vectors / scales[:, None]).astype(np.int8), scales.astype(np.float16).astype(np.float32)
-
-
-def best_of_each(similarities: Vectors, lengths: Sequence[int]) -> NDArray[np.float64]:
-    """The best match of every question token in each text; 0 for a text without tokens."""
-    best = np.zeros((len(lengths), similarities.shape[1]))
-    filled = [at for at, length in enumerate(lengths) if length]
-    if filled and similarities.shape[1]:
-        starts = np.cumsum([0, *(lengths[at] for at in filled[:-1])])
-        best[filled] = np.maximum.reduceat(similarities, starts, axis=0)
-    return best
-
-
-def matches_fp16(query: Vectors, kept: Sequence[object]) -> NDArray[np.float64]:
-    rows = np.concatenate(kept).astype(np.float32)
-    return best_of_each(rows @ query.T, [len(one) for one in kept])
-
-
-def matches_int8(query: Vectors, kept: Sequence[object]) -> NDArray[np.float64]:
-    rows = np.concatenate([one[0] for one in kept]).astype(np.float32)
-    scales = np.concatenate([one[1] for one in kept])
-    return best_of_each((rows @ query.T) * scales[:, None], [len(one[1]) for one in kept])
-
-
-FORMATS = (
-    Format("fp16", 2 * 384, lambda vectors: vectors.astype(np.float16), matches_fp16),
-    Format("int8", 384 + 2, as_int8, matches_int8),
-    Format(STORED, 384 // 8 + 2, token_codes, best_matches),
-)
 
 
 def scored(format_: Format, case: Case, corpus: Corpus, depth: int) -> list[float]:

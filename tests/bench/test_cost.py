@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 from bench.cost import (
     DEPTHS,
-    FORMATS,
     RANDOM,
-    STORED,
     Case,
     Corpus,
     Cost,
@@ -21,6 +19,7 @@ from bench.cost import (
     scored,
     spread,
 )
+from bench.token_formats import FORMATS, STORED
 
 from gawah.eval.collection import JudgedQuery
 from gawah.models.encoder import token_codes

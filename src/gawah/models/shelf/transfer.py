@@ -99,10 +99,10 @@ def transfer(client: httpx.Client, wanted: Wanted, folder: Path, progress: Progr
     were announced, or are more than may be, or the disk does not take them.
     """
     target = folder / wanted.name
-    target.parent.mkdir(parents=True, exist_ok=True)
     part, note = (target.with_name(target.name + ending) for ending in (".part", ".etag"))
     arriving = _Arriving(wanted, part, note, progress)
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
         _receive(client, arriving)
         record = _checked(arriving)
         part.replace(target)
@@ -148,6 +148,7 @@ def _try(client: httpx.Client, arriving: _Arriving) -> bool:
             total = int(found[3]) if found[3] != "*" else 0
         else:
             start, total = 0, _number(response.headers.get("content-length", ""))
+            arriving.part.unlink(missing_ok=True)  # before the note is another version's
         arriving.said.size_bytes = arriving.said.size_bytes or total
         arriving.said.validator = validator
         arriving.note.write_text(validator, encoding="utf-8")
