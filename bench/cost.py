@@ -10,6 +10,7 @@ a random checkpoint of MiniLM-L6's shape is timed.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 import time
@@ -202,9 +203,21 @@ def page(cases: Sequence[Case], corpus: Corpus, late: dict[tuple[str, int], Cost
         rows += [row(name, str(depth), size, late[format_.name, depth]) for depth in DEPTHS]
     rows += [row("cross-encoder", str(depth), "0", cross[depth]) for depth in DEPTHS]
     head = ["", "depth", "bytes a chunk", "ms a question", "of processors", "R@1", "R@4", "MRR"]
-    sets = " and ".join(sorted({case.query_id.partition("/")[0] for case in cases}))
-    intro = HEAD.format(sets=sets, n=len(cases), chunks=corpus.n_chunks, tokens=a_chunk, cross=told)
-    return f"{intro}\n{table(head, rows)}\n## Paired\n\n{PAIRED}\n\n{tests_table(late, fused)}"
+    sets = " and ".join(dict.fromkeys(case.query_id.partition("/")[0] for case in cases))
+    intro = HEAD.format(sets=sets, n=len(cases), chunks=corpus.n_chunks, tokens=a_chunk, cross=told, load=os.getloadavg()[1], cores=len(os.sched_getaffinity(0)))
+    return f"{intro}\n{table(head, rows)}\n{reading(late)}\n\n## Paired\n\n{PAIRED}\n\n{tests_table(late, fused)}"
+
+
+def reading(late: dict[tuple[str, int], Cost]) -> str:
+    """What the table says of the stored format, in figures of this run."""
+    (stored,) = (one for one in FORMATS if one.name == STORED)
+    parts = []
+    for other in FORMATS:
+        if other is not stored:
+            pair = compare(found_first(late[STORED, 50]), found_first(late[other.name, 50]))
+            times = other.bytes_per_token / stored.bytes_per_token
+            parts.append(f"{other.name} takes {times:.1f} times the bytes ({pair.wins} first places less, {pair.losses} more)")
+    return f"Against one bit at depth 50, {'; '.join(parts)}."
 
 
 HEAD = """# What reranking costs and brings
@@ -218,14 +231,13 @@ alone, one thread, vectors in memory, in turns on every question; fp16 and int8 
 **cross-encoder** reads each pair of question and passage anew, on all cores, and stores nothing: {cross}.
 
 Times are medians, in brackets the range of nine questions in ten; "of processors" is their time added up, which another
-program's load moves less. R@1 and R@4: the needle whole in the first result, in one of the first four, with Wilson 95 %
+program's load moves less (load average of this run: {load:.1f} on {cores} cores). R@1 and R@4: the needle whole in the first result, in one of the first four, with Wilson 95 %
 intervals.
 """
 PAIRED = """By question: wins, losses, and the two-sided exact sign test; "p (Holm)" corrects for all rows."""
-RANDOM = (
-    "here a random checkpoint of the shape of ms-marco-MiniLM-L-6-v2, which takes the time and finds nothing, so its recall is "
-    "left out (`python -m bench.cost --cross-encoder MODEL` measures one that was trained)"
-)
+RANDOM = """here a random
+checkpoint of the shape of ms-marco-MiniLM-L-6-v2, which takes the time and finds nothing, so its recall is left out
+(`python -m bench.cost --cross-encoder MODEL` measures one that was trained)"""
 
 
 def main() -> int:
