@@ -286,7 +286,7 @@ def test_the_extractive_generator_is_asked_by_default(make_shop, write_set):
     run = evaluate(shop, collection, systems=["rrf"], cite=False)
     answers = ask_set(shop, collection, run, prepare_asking(shop.settings, shop.embedder, concurrency=3))
     record = answers_record(answers)
-    assert record["answerer"] == "extractive/1"
+    assert record["answerer"] == "extractive/2"
     assert record["deadline_s"] == shop.settings.generator_timeout_s
     assert record["answered_right"]["all"]["k"] == 2
     assert record["bluffs"]["k"] == 2

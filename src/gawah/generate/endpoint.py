@@ -128,7 +128,9 @@ class Endpoint:
         )
 
     @contextlib.contextmanager
-    def _answered(self, client: httpx.Client, request: Mapping[str, object], deadline: float) -> Iterator[httpx.Response]:
+    def _answered(
+        self, client: httpx.Client, request: Mapping[str, object], deadline: float
+    ) -> Iterator[httpx.Response]:
         """A response with status 200; waits out a busy server as long as tries and deadline allow."""
         for tried in range(1, self.limits.tries + 1):
             url, timeout = f"{self.server}/chat/completions", self._timeout(deadline)
