@@ -81,6 +81,8 @@ def test_with_the_model_the_answer_names_it_and_the_reference_gate_decides(gawah
     assert body["gate"]["gate"] == "reference"
     assert any("no calibration holds for this reranker" in note for note in body["provenance"]["notes"])
     assert any("were reranked by a part" in note for note in body["provenance"]["notes"])  # its window is 64 pieces
+    explained = gawah("ask", "When does the blue boat leave?", *use, "--explain", env=offline)
+    assert f"reranked by {body['provenance']['reranker']}".encode() in explained.stderr
     listed = json.loads(gawah("models", "ls", *use[2:], "--json", env=offline).stdout)
     assert [(row["state"], row["used_by"]) for row in listed if row["folder"] == str(checkpoint)] == [("folder", ["rerank"])]
 
