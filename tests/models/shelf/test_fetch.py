@@ -120,6 +120,10 @@ def test_wrong_bytes_under_the_right_announcement_are_thrown_away(get, shelf: Pa
     assert get(Hub(files)).manifest.files[name].sha256 == sha256_bytes(files[name])  # nothing spoiled is built upon
 
 
+def test_the_etag_of_a_server_that_is_no_hub_is_no_hash(get) -> None:
+    assert get(Hub(FILES, announced_commit="", spoil="config.json")).manifest.files["config.json"].sha256 != sha256_bytes(b"{}")
+
+
 def test_a_broken_connection_is_resumed_where_it_broke(get) -> None:
     hub = Hub(FILES, break_after=[1000, 50_000])
     get(hub)

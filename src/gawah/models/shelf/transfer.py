@@ -43,15 +43,20 @@ class Wanted:
 
 @dataclass(slots=True)
 class _Said:
-    """What the servers of a chain of redirects said of a file. The hub's own words come before those of where it lies."""
+    """What the servers of a chain of redirects said of a file. The hub's own words come before those of where it lies.
+
+    `validator` tells versions apart; `hash`, a SHA-256 or git's name of the bytes, is one that is known to be of the bytes:
+    what a hub says of a file, while an ETag of any other server may be anything.
+    """
 
     commit: str = ""
     validator: str = ""
+    hash: str = ""
     size_bytes: int = 0
 
     def note(self, headers: Mapping[str, str]) -> None:
         self.commit = self.commit or headers.get("x-repo-commit", "")
-        self.validator = self.validator or _validator(headers.get("x-linked-etag", ""))
+        self.hash = self.hash or _validator(headers.get("x-linked-etag", ""))
         self.size_bytes = self.size_bytes or _number(headers.get("x-linked-size", ""))
 
 
@@ -133,7 +138,8 @@ def _try(client: httpx.Client, arriving: _Arriving) -> bool:
     headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={start}-"} if start else {})}
     arriving.said = _Said()
     with _Followed(client, arriving.wanted.url, headers, arriving.said) as response:
-        validator = arriving.said.validator or _validator(response.headers.get("etag", ""))
+        etag = _validator(response.headers.get("etag", ""))
+        validator = arriving.said.hash or etag
         out_of_range = start and response.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE
         if not out_of_range:
             _require_file(response, arriving)
@@ -151,6 +157,7 @@ def _try(client: httpx.Client, arriving: _Arriving) -> bool:
             arriving.part.unlink(missing_ok=True)  # before the note is another version's
         arriving.said.size_bytes = arriving.said.size_bytes or total
         arriving.said.validator = validator
+        arriving.said.hash = arriving.said.hash or (etag if arriving.said.commit else "")
         arriving.note.write_text(validator, encoding="utf-8")
         _store(response, arriving, start)
     return True
@@ -220,10 +227,10 @@ def _checked(arriving: _Arriving) -> FileRecord:
     wrong = ""
     if said.size_bytes and n_bytes != said.size_bytes:
         wrong = f"has {n_bytes:,} bytes, not {said.size_bytes:,} as announced"
-    elif _SHA256.fullmatch(said.validator) and sha256 != said.validator:
-        wrong = f"hashes to {sha256}, not {said.validator} as announced"
-    elif _GIT_SHA1.fullmatch(said.validator) and (found := _git_sha1(arriving.part)) != said.validator:
-        wrong = f"has the git hash {found}, not {said.validator} as announced"
+    elif _SHA256.fullmatch(said.hash) and sha256 != said.hash:
+        wrong = f"hashes to {sha256}, not {said.hash} as announced"
+    elif _GIT_SHA1.fullmatch(said.hash) and (found := _git_sha1(arriving.part)) != said.hash:
+        wrong = f"has the git hash {found}, not {said.hash} as announced"
     elif wanted.sha256 and sha256 != wanted.sha256:
         wrong = f"hashes to {sha256}, not {wanted.sha256} as recorded"
     if wrong:
