@@ -45,18 +45,17 @@ class Wanted:
 class _Said:
     """What the servers of a chain of redirects said of a file. The hub's own words come before those of where it lies.
 
-    `validator` tells versions apart; `hash`, a SHA-256 or git's name of the bytes, is one that is known to be of the bytes:
-    what a hub says of a file, while an ETag of any other server may be anything.
+    `announced` is a SHA-256 or git's name of the bytes: what a hub says of a file, while an ETag of any other server only
+    tells versions apart.
     """
 
     commit: str = ""
-    validator: str = ""
-    hash: str = ""
+    announced: str = ""
     size_bytes: int = 0
 
     def note(self, headers: Mapping[str, str]) -> None:
         self.commit = self.commit or headers.get("x-repo-commit", "")
-        self.hash = self.hash or _validator(headers.get("x-linked-etag", ""))
+        self.announced = self.announced or _validator(headers.get("x-linked-etag", ""))
         self.size_bytes = self.size_bytes or _number(headers.get("x-linked-size", ""))
 
 
@@ -139,7 +138,7 @@ def _try(client: httpx.Client, arriving: _Arriving) -> bool:
     arriving.said = _Said()
     with _Followed(client, arriving.wanted.url, headers, arriving.said) as response:
         etag = _validator(response.headers.get("etag", ""))
-        validator = arriving.said.hash or etag
+        validator = arriving.said.announced or etag
         out_of_range = start and response.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE
         if not out_of_range:
             _require_file(response, arriving)
@@ -156,8 +155,7 @@ def _try(client: httpx.Client, arriving: _Arriving) -> bool:
             start, total = 0, _number(response.headers.get("content-length", ""))
             arriving.part.unlink(missing_ok=True)  # before the note is another version's
         arriving.said.size_bytes = arriving.said.size_bytes or total
-        arriving.said.validator = validator
-        arriving.said.hash = arriving.said.hash or (etag if arriving.said.commit else "")
+        arriving.said.announced = arriving.said.announced or (etag if arriving.said.commit else "")
         arriving.note.write_text(validator, encoding="utf-8")
         _store(response, arriving, start)
     return True
@@ -227,10 +225,10 @@ def _checked(arriving: _Arriving) -> FileRecord:
     wrong = ""
     if said.size_bytes and n_bytes != said.size_bytes:
         wrong = f"has {n_bytes:,} bytes, not {said.size_bytes:,} as announced"
-    elif _SHA256.fullmatch(said.hash) and sha256 != said.hash:
-        wrong = f"hashes to {sha256}, not {said.hash} as announced"
-    elif _GIT_SHA1.fullmatch(said.hash) and (found := _git_sha1(arriving.part)) != said.hash:
-        wrong = f"has the git hash {found}, not {said.hash} as announced"
+    elif _SHA256.fullmatch(said.announced) and sha256 != said.announced:
+        wrong = f"hashes to {sha256}, not {said.announced} as announced"
+    elif _GIT_SHA1.fullmatch(said.announced) and (found := _git_sha1(arriving.part)) != said.announced:
+        wrong = f"has the git hash {found}, not {said.announced} as announced"
     elif wanted.sha256 and sha256 != wanted.sha256:
         wrong = f"hashes to {sha256}, not {wanted.sha256} as recorded"
     if wrong:
