@@ -231,8 +231,8 @@ alone, one thread, vectors in memory, in turns on every question; fp16 and int8 
 **cross-encoder** reads each pair of question and passage anew, on all cores, and stores nothing: {cross}.
 
 Times are medians, in brackets the range of nine questions in ten; "of processors" is their time added up, which another
-program's load moves less (load average of this run: {load:.1f} on {cores} cores). R@1 and R@4: the needle whole in the first result, in one of the first four, with Wilson 95 %
-intervals.
+program's load moves less (load average of this run: {load:.1f} on {cores} cores).
+R@1 and R@4: the needle whole in the first result, in one of the first four, with Wilson 95 % intervals.
 """
 PAIRED = """By question: wins, losses, and the two-sided exact sign test; "p (Holm)" corrects for all rows."""
 RANDOM = """here a random

@@ -56,7 +56,9 @@ def shown_page(data: bytes, media_type: str, number: int, limits: Limits) -> Sho
     except subprocess.TimeoutExpired as error:
         raise ExtractionError("timeout_wall", f"drawing page {number} took more than {limits.wall_s:g} s") from error
     except subprocess.CalledProcessError as error:
-        raise ExtractionError("extractor_crashed", f"page {number} cannot be drawn: the program that draws it ended") from error
+        raise ExtractionError(
+            "extractor_crashed", f"page {number} cannot be drawn: the program that draws it ended"
+        ) from error
     head, _, pixels = done.stdout.partition(b"\n")
     return _checked(head, pixels)
 

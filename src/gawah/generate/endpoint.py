@@ -190,7 +190,7 @@ class Endpoint:
         text = body[:_ERROR_BYTES].decode("utf-8", errors="replace")
         found = parse_object(text)
         said = (error_text(found) if found is not None else None) or text
-        hint = {401: "; check openai_key", 403: "; check openai_key", 404: f"; check {self.named} and openai_model"}
+        hint = {401: "; check openai_key", 403: "; check openai_key", 404: f"; check {self.named} and generator_model"}
         return f"{self.server} answered {response.status_code}: {self._clean(said)}{hint.get(response.status_code, '')}"
 
     def _clean(self, said: str) -> str:
