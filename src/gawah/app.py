@@ -34,7 +34,8 @@ from gawah.index.local import LocalIndex
 from gawah.ingest import PIPELINE, Intake, Plan, plan_folder, run_jobs, run_plan, stale_parts
 from gawah.models.cross_encoder import load_cross_encoder
 from gawah.models.encoder import load_encoder
-from gawah.models.shelf.known import DEFAULT_RERANKER
+from gawah.models.folder import fetch_advice, fetched_folder
+from gawah.models.shelf.known import DEFAULT_RERANKER, KNOWN
 from gawah.ports import Embedder, Generator, Reranker
 from gawah.rerank import CrossReranker, LateInteraction
 from gawah.retrieve import Retrieved, Retriever, retrieve
@@ -337,7 +338,7 @@ def build_generator(settings: Settings, embedder: Embedder) -> Generator:
                 "the local generator needs a model: set generator_model to a GGUF file (GAWAH_GENERATOR_MODEL)"
             )
         return LocalGenerator(
-            Path(settings.generator_model), threads=settings.threads, deadline_s=settings.generator_timeout_s
+            _gguf_model(settings), threads=settings.threads, deadline_s=settings.generator_timeout_s
         )
     if not settings.generator_model:
         raise ConfigurationError("the openai generator needs a model name: set generator_model (GAWAH_GENERATOR_MODEL)")
@@ -347,6 +348,19 @@ def build_generator(settings: Settings, embedder: Embedder) -> Generator:
         api_key=settings.openai_key.get_secret_value(),
         deadline_s=settings.generator_timeout_s,
     )
+
+
+def _gguf_model(settings: Settings) -> Path:
+    """A file or folder, or the folder of a model that was fetched by its name; ModelMissingError for a known name."""
+    named = settings.generator_model
+    path = Path(named).expanduser()
+    if path.exists():
+        return path
+    if fetched := fetched_folder(named, settings.cache):
+        return fetched.directory
+    if any(named in (model.name, model.repository) for model in KNOWN):
+        raise ModelMissingError(f"the model {named} is not on this machine; {fetch_advice(named)}")
+    return path
 
 
 def extract_file(settings: Settings, file: Path) -> Document:

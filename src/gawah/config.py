@@ -88,7 +88,7 @@ class Settings(BaseModel):
 
     generator: Literal["extractive", "openai", "local"] = Field("extractive", description="who writes the answer")
     generator_model: str = Field(
-        "", description="model name the endpoint expects; for `local` a GGUF file or its folder"
+        "", description="model name the endpoint expects; for `local` a GGUF file, its folder, or a fetched model"
     )
     openai_url: str = Field("http://127.0.0.1:11434/v1", description="OpenAI-compatible endpoint")
     openai_key: SecretStr = Field(SecretStr(""), description="API key of the endpoint; never shown or logged")
@@ -114,9 +114,14 @@ class Loaded:
 
 def models_in_use(settings: Settings) -> dict[str, str]:
     """The model that each setting asks for, by its name or folder."""
-    kind, _, named = settings.rerank.partition(":")
     uses = {"model": settings.model, "speech_model": str(settings.speech_model or PACKAGED_SPEECH)}
-    return {**uses, "rerank": named.strip() or DEFAULT_RERANKER} if kind == CROSS_ENCODER else uses
+    kind, _, named = settings.rerank.partition(":")
+    if kind == CROSS_ENCODER:
+        uses["rerank"] = named.strip() or DEFAULT_RERANKER
+    if settings.generator == "local" and settings.generator_model:
+        path = Path(settings.generator_model).expanduser()
+        uses["generator_model"] = str(path.resolve()) if path.exists() else settings.generator_model
+    return uses
 
 
 def load_settings(

@@ -7,13 +7,16 @@ from pathlib import Path
 import pytest
 from tests.models.small_checkpoint import write_checkpoint, write_cross_encoder
 
-from gawah.errors import ModelError
+from gawah.app import build_generator
+from gawah.config import load_settings, models_in_use
+from gawah.errors import ModelError, ModelMissingError
 from gawah.models.checkpoint import find_checkpoint
 from gawah.models.shelf.fetch import Fetched, fetch
 from gawah.models.shelf.known import KNOWN, known_model
 from gawah.models.shelf.place import MANIFEST, shelf_of
 from gawah.models.shelf.survey import Shelved, survey, verify
 from gawah.models.shelf.usable import require_usable
+from gawah.testing.embedder import FakeEmbedder
 
 NAME = "ms-marco-MiniLM-L-6-v2"
 
@@ -138,3 +141,28 @@ def test_a_file_that_is_no_gguf_is_no_generator(tmp_path: Path) -> None:
         take("Qwen2.5-0.5B-Instruct", stick, tmp_path)
     file.write_bytes(b"GGUF and so on")
     assert take("Qwen2.5-0.5B-Instruct", stick, tmp_path).manifest.size_bytes == 14
+
+
+def settings_with(cache: Path, **options: str):
+    return load_settings(environment={}, options={"cache": cache, "generator": "local", **options}).settings
+
+
+def test_a_generator_is_used_by_its_name_once_it_was_fetched(tmp_path: Path) -> None:
+    pytest.importorskip("xllamacpp")
+    settings = settings_with(tmp_path / "cache", generator_model="Qwen2.5-0.5B-Instruct")
+    with pytest.raises(ModelMissingError, match=r"`gawah models fetch Qwen2\.5-0\.5B-Instruct` fetches it"):
+        build_generator(settings, FakeEmbedder())
+    (tmp_path / "stick").mkdir()
+    (tmp_path / "stick" / "qwen2.5-0.5b-instruct-q4_k_m.gguf").write_bytes(b"GGUF and so on")
+    take("Qwen2.5-0.5B-Instruct", tmp_path / "stick", settings.cache)
+    assert build_generator(settings, FakeEmbedder()).name == "local/qwen2.5-0.5b-instruct-q4_k_m"
+    rows = listed(settings.cache, **models_in_use(settings))
+    assert rows["Qwen2.5-0.5B-Instruct"].used_by == ("generator_model",)
+
+
+def test_a_generators_file_is_a_row_of_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "own.gguf"
+    file.write_bytes(b"GGUF and so on")
+    rows = listed(tmp_path, **models_in_use(settings_with(tmp_path, generator_model=str(file))))
+    assert (rows[str(file)].state, rows[str(file)].size_bytes) == ("folder", 14)
+    assert verify(rows[str(file)]).n_unknown == 1

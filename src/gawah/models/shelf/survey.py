@@ -90,7 +90,7 @@ def verify(model: Shelved) -> Verdict:
         known = Manifest(model.repository, model.state, model.revision, records)
     faults = tuple(faults_in(folder, known))
     n_pinned = sum(record.pinned for record in known.files.values())
-    n_unknown = sum(path.relative_to(folder).as_posix() not in known.files for path in _files_in(folder))
+    n_unknown = sum(path == folder or path.relative_to(folder).as_posix() not in known.files for path in _files_in(folder))
     return Verdict(model, faults, n_pinned, len(known.files) - len(faults), n_unknown)
 
 
@@ -118,6 +118,8 @@ def _installed(model: Shelved, folder: Path) -> dict[str, str]:
 
 
 def _files_in(folder: Path) -> list[Path]:
+    if folder.is_file():
+        return [folder]
     return [path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST and "__pycache__" not in path.parts]
 
 
@@ -198,11 +200,14 @@ def _others(cache_directory: Path) -> Iterator[Shelved]:
 
 
 def _named(asked: str) -> Shelved:
-    """A model that only a setting knows: a folder, or a name that is nowhere."""
+    """A model that only a setting knows: a folder, a file, or a name that is nowhere."""
     here = folder_here(asked)
     missing = Shelved(asked, "", "any", "", "", 0, f"gawah models fetch {asked}")
     if here is None:
         return missing
+    if here.directory.is_file():
+        size = here.directory.stat().st_size
+        return replace(missing, folder=here.directory, state="folder", get="", size_bytes=size, size_is_known=True)
     if not here.directory.is_dir():
         return replace(missing, folder=here.directory, get="")
     return replace(_at(missing, here.directory), state="folder", get="")
@@ -217,4 +222,6 @@ def _is_meant(model: Shelved, asked: str) -> bool:
     if asked in (model.name, model.repository):
         return True
     here = folder_here(asked)
-    return here is not None and model.folder is not None and here.directory == model.folder.resolve()
+    if here is None or model.folder is None:
+        return False
+    return model.folder.resolve() in (here.directory, here.directory.parent)
