@@ -226,3 +226,27 @@ def test_a_directory_that_points_before_the_file_is_damaged(packed):
     names = list(read_directory(path).members)
     assert names
     assert {code(lambda name=name: read_member(path, name, 10_000)) for name in names} == {"damaged"}
+
+
+def test_an_archive_without_files_is_said_to_be_empty(packed, tmp_path):
+    packed({})
+    packed({"folder/": ""}, "folders.zip")
+    packed({".hidden": "x"}, "hidden.zip")
+    discovery = discover(tmp_path, "c")
+    assert [(one.name, one.code) for one in discovery.refused] == [("box.zip", "empty"), ("folders.zip", "empty")]
+    assert (discovery.files, discovery.n_hidden) == ((), 1)
+
+
+_NAMES = st.lists(st.sampled_from(["a", ".b", "..", "", "c.md", "d.zip", "__MACOSX", "e\x07", "/"]), min_size=1, max_size=4).map("/".join)
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name:UserWarning")
+@given(st.lists(_NAMES, max_size=6))
+def test_every_member_is_found_refused_or_counted_as_hidden(tmp_path_factory, names):
+    path = tmp_path_factory.mktemp("box") / "box.zip"
+    with zipfile.ZipFile(path, "w") as made:
+        for name in names:
+            made.writestr(zipfile.ZipInfo(name), "x" if not name.endswith("/") else "")
+    files = [name for name in names if not name.endswith("/")]
+    directory = read_directory(path)
+    assert len(directory.members) + len(directory.refused) + directory.n_hidden == len(files)

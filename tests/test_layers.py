@@ -8,7 +8,7 @@ import pytest
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "gawah"
 LAYERS = (
     ("types", "errors"),
-    ("ports", "text", "fragment", "fingerprint", "media_types", "wire"),
+    ("ports", "text", "fragment", "fingerprint", "media_types", "wire", "principal", "naming"),
     ("store", "index", "models", "maxsim", "archive", "testing"),
     ("sources", "extract", "chunk", "embed", "lexical", "dense", "fuse", "rerank", "gate", "compose", "generate", "cite", "envelope", "support"),
     ("retrieve",),
@@ -17,6 +17,7 @@ LAYERS = (
     ("config",),
     ("app",),
     ("evaluate", "calibrate", "work"),
+    ("mcp",),
     ("api",),
     ("cli",),
     ("__main__",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -174,9 +174,18 @@ class Application:
 
     # --- what people do
 
-    def plan(self, root: Path, collection: str | None = None, *, exclude: Sequence[str] = ()) -> Plan:
-        """What an ingest of the folder would do; writes nothing. `exclude` are patterns of names, like `*.png`."""
-        return plan_folder(self.intake, root, collection or self.settings.collection, exclude=exclude)
+    def plan(
+        self,
+        root: Path,
+        collection: str | None = None,
+        *,
+        exclude: Sequence[str] = (),
+        among: Collection[str] | None = None,
+    ) -> Plan:
+        """What an ingest of the folder would do; writes nothing. `exclude` are patterns of names, like `*.png`; with `among`
+        only files of these names are looked at.
+        """
+        return plan_folder(self.intake, root, collection or self.settings.collection, exclude=exclude, among=among)
 
     def ingest(self, plan: Plan) -> Iterator[DocumentRecord]:
         """Does what was planned, then what an earlier, interrupted run left; yields each document as it ends."""

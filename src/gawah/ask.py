@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gawah.cite import Hear, Resolved, resolve, without_marks
+from gawah.cite import Hear, Resolved, placed, resolve, without_marks
 from gawah.compose import compose, number_sources, prompt_sha256
 from gawah.envelope import cited_documents, outcome_json
 from gawah.errors import GeneratorError, StoreError
@@ -140,6 +140,8 @@ def _answer(
     words = without_marks(resolved.text, resolved.marks)
     with watch.stage("support"):
         claims = check_claims(words, resolved.claims, resolved.citations, sources, likeness)
+        with assistant.catalog.snapshot() as snapshot:
+            claims = placed(claims, resolved.citations, snapshot.locate)
     samples: SelfCheck | None = None
     notes: tuple[str, ...] = ()
     if self_check:

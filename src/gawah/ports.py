@@ -26,11 +26,13 @@ from gawah.types import (
     Filter,
     IndexedChunk,
     Job,
+    Locator,
     LogHead,
     ModelStamp,
     Passage,
     Prompt,
     SourceFile,
+    Span,
     Stamp,
 )
 
@@ -265,6 +267,15 @@ class ResamplingGenerator(Protocol):
         ...
 
 
+@runtime_checkable
+class CountsTokens(Protocol):
+    """A generator that knows its own tokens."""
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """How many tokens its model makes of each text."""
+        ...
+
+
 class Snapshot(IndexFeed, Protocol):
     """A read transaction of the catalog."""
 
@@ -281,6 +292,10 @@ class Snapshot(IndexFeed, Protocol):
 
     def load_document(self, document_no: int) -> Document:
         """The canonical text with its structure; raises NotFoundError when no version was ever ready."""
+        ...
+
+    def locate(self, document_id: str, text_sha256: str, spans: Sequence[Span]) -> list[Locator] | None:
+        """Where each span of a document's canonical text is in the original; None when that text is not there any more."""
         ...
 
     def chunk(self, chunk_id: str) -> Chunk: ...

@@ -7,7 +7,7 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.api.serving import Server, cli, keyed, problem, until
+from tests.api.serving import Server, cli, events_of, keyed, problem, until
 
 from gawah.api.access import DoorPolicy, RateLimit, is_loopback
 from gawah.api.problems import ProblemError
@@ -77,6 +77,24 @@ def test_a_search_without_a_filter_stays_within_the_keys_collections(bound):
     assert {hit["collection"] for hit in hits} == {"ours"}
     body = bound.post("/v1/answers", json={"question": "When is the vault code changed?"}).json()
     assert "vault" not in json.dumps({**body, "question": "", "refusal": {**(body["refusal"] or {}), "message": ""}}).lower()
+
+
+def test_events_of_another_collection_are_not_told(server):
+    with keyed(server, make_key(server, "watcher", "read", collections=["ours"])) as client, client.stream(
+        "GET", "/v1/events"
+    ) as stream:
+        events = events_of(stream.iter_lines())
+        assert next(events)[0] == "watching"
+        for collection in ("theirs", "ours"):
+            with httpx.Client(base_url=server.url, trust_env=False, timeout=60) as other:
+                sent = {"files": {"file": ("brief.txt", "A brief note.")}, "data": {"collection": collection}}
+                job = other.post("/v1/documents", **sent).json()
+                server.done(job)
+                other.delete(f"/v1/documents/{job['document_id']}")
+        for name, body in events:
+            assert body["collection"] == "ours"
+            if name == "removed":
+                break
 
 
 def test_answers_belong_to_who_asked(server, bound):

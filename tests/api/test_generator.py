@@ -1,6 +1,7 @@
 """Answers while a language model writes them: sentences come before the end, and every end is one event."""
 
 import json
+import socket
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -16,6 +17,7 @@ class Model:
     def __init__(self):
         self.script = []
         self.n_cut_off = 0
+        self.n_running = 0
         model = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -27,6 +29,7 @@ class Model:
                 self.send_response(200)
                 self.send_header("Content-Type", "text/event-stream")
                 self.end_headers()
+                model.n_running += 1
                 try:
                     for step in model.script:
                         if isinstance(step, threading.Event):
@@ -41,6 +44,8 @@ class Model:
                     self.wfile.write(f"data: {body}\n\ndata: [DONE]\n\n".encode())
                 except OSError:
                     model.n_cut_off += 1
+                finally:
+                    model.n_running -= 1
 
             def log_message(self, *_):
                 pass
@@ -121,6 +126,31 @@ def test_when_the_asker_leaves_the_model_is_told_to_stop(server, model):
         until(lambda: model.n_cut_off > n_before, "the model still writes")
     finally:
         never.set()
+
+
+@pytest.mark.parametrize("version", ["2025-06-18", "2026-07-28"])
+def test_when_a_caller_of_the_tools_leaves_the_model_is_told_to_stop(server, model, version):
+    pytest.importorskip("mcp")
+    never = threading.Event()
+    n_before, n_answers = model.n_cut_off, len(server.client.get("/v1/answers").json()["answers"])
+    model.script = [*["The fee is 40 EUR. [1] It"] * 4, never, *["is so. [1] It"] * 2000]
+    meta = {"_meta": {f"io.modelcontextprotocol/{key}": value for key, value in (
+        ("protocolVersion", version), ("clientInfo", {"name": "by-hand", "version": "1"}), ("clientCapabilities", {})
+    )}} if version > "2026" else {}  # fmt: skip
+    params = {"name": "ask", "arguments": {"question": QUESTION}, **meta}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
+    host, port = server.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port))) as connection:
+        connection.sendall(
+            f"POST /mcp HTTP/1.1\r\nHost: {host}:{port}\r\nAccept: application/json, text/event-stream\r\n"
+            f"Content-Type: application/json\r\nMCP-Protocol-Version: {version}\r\nMcp-Method: tools/call\r\nMcp-Name: ask\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n".encode() + body
+        )
+        until(lambda: model.n_running, "the model was not asked")
+    never.set()
+    until(lambda: model.n_cut_off > n_before, "the model still writes")
+    assert len(server.client.get("/v1/answers").json()["answers"]) == n_answers
+    assert not server.events("error")
 
 
 def test_an_instruction_in_a_document_is_text(server, model):

@@ -6,6 +6,7 @@ Counts are exact: a change that moves them on purpose changes them here, and say
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from gawah.eval.validation import validate_collection
 from gawah.evaluate import evaluate, workshop
 from gawah.fragment import build, label, parse
 from gawah.fragment import locate as place_of
+from gawah.text import lines, statements
 from gawah.types import CharRange, DocumentState, EpubPlace, MailPart, PageBoxes, SheetRange, Slide, Span
 
 FORMATS = EXAMPLES / "formats"
@@ -164,7 +166,7 @@ def test_nothing_is_destroyed_and_every_quote_is_exact_on_the_right_page(metrics
     assert metrics["destroyed"] == {"k": 0, "n": 33}
     assert metrics["over_window"]["truncated"] == 0
     assert metrics["n"] == {"documents": 13, "failed": 0, "chunks": 58}
-    assert metrics["citation"] == {"quote_exact": {"k": 67, "n": 67}, "page_right": {"k": 14, "n": 14}}
+    assert metrics["citation"] == {"quote_exact": {"k": 68, "n": 68}, "page_right": {"k": 14, "n": 14}}
 
 
 @needs_model
@@ -172,3 +174,30 @@ def test_as_much_is_given_up_and_bluffed(metrics):
     gate = metrics["gate"]
     assert {group: gate["give_ups"][group]["k"] for group in ("own", "ticket")} == {"own": 0, "ticket": 16}
     assert {kind: gate["bluffs"][kind]["k"] for kind in ("near", "far")} == {"near": 10, "far": 0}
+
+
+ROWS = [query for query in NEEDLES if query.kind == "table"]
+
+
+@pytest.mark.parametrize("query", ROWS, ids=lambda query: query.id)
+def test_the_narrowest_statement_of_a_table_is_the_row_and_it_has_a_place_of_its_own(ingested, query):
+    documents, chunks = ingested
+    document = documents[query.document]
+    (chunk,) = [one for one in chunks[query.document] if contains(one.content, query)]
+    is_sheet = isinstance(place_of(document.places, document.text, chunk.span), SheetRange)
+    found = lines(chunk.content) if is_sheet else statements(chunk.content)
+    rows = [
+        span
+        for span in found
+        if all(cell in span.slice(chunk.content) for cell in (query.needle_cells or query.needle.split(" | ")))
+    ]
+    assert len(rows) == 1
+    assert "\n" not in rows[0].slice(chunk.content)
+    span = Span(chunk.span.start + rows[0].start, chunk.span.start + rows[0].end)
+    locator = place_of(document.places, document.text, span)
+    if isinstance(locator, SheetRange):
+        assert len(set(re.findall(r"\d+", locator.a1))) == 1, locator
+    elif isinstance(locator, PageBoxes):
+        assert letters(BoxReader((FORMATS / query.document).read_bytes()).inside(locator)) == letters(
+            "".join(query.needle_cells or query.needle.split(" | "))
+        )

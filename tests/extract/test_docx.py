@@ -251,6 +251,15 @@ def test_superscripts_and_fractions_do_not_run_into_digits():
     assert document.conservation.added["superscript or fraction"] == 3
 
 
+def test_subscripts_and_moved_letters_do_not_run_into_digits():
+    sunk, up, down = '<w:vertAlign w:val="subscript"/>', '<w:position w:val="6"/>', '<w:position w:val="-6"/>'
+    body = f"{run(10)}{run(2, sunk)}{run(' H')}{run(2, sunk)}{run('O ')}{run(10)}{run(3, up)}{run(' ')}{run(10)}{run(4, down)}"
+    math = "http://schemas.openxmlformats.org/officeDocument/2006/math"
+    base = "<m:sSub><m:e><m:r><m:t>10</m:t></m:r></m:e><m:sub><m:r><m:t>2</m:t></m:r></m:sub></m:sSub>"
+    assert one(f"<w:p>{body}</w:p>").text == "10_2 H2O 10^3 10_4"
+    assert one(f'<w:p><m:oMath xmlns:m="{math}">{base}</m:oMath></w:p>').text == "10_2"
+
+
 def test_check_marks_are_read_and_other_symbols_counted():
     signs = "".join(f'<w:sym w:font="Wingdings" w:char="{code}"/>' for code in ("F0FC", "F0FE", "F0A8", "00FC", "F04A", "zz"))
     document = one(f'<w:p><w:r>{signs}<w:sym w:font="Symbol" w:char="F0B7"/><w:t> yes</w:t></w:r></w:p>')
@@ -264,3 +273,11 @@ def test_embedded_objects_are_said_to_be_unread():
     document = one(f"<w:p><w:r><w:t>see</w:t>{sheet}<w:object/></w:r></w:p>")
     assert document.text == "see"
     assert document.warnings == ("embedded objects that were not read: Excel.Sheet.12 (1), unknown kind (1)",)
+
+
+def test_embedded_objects_and_controls_are_seen_outside_of_their_usual_element():
+    office = "urn:schemas-microsoft-com:office:office"
+    picture = f'<w:pict><o:OLEObject xmlns:o="{office}" ProgID="Visio.Drawing.11"/></w:pict>'
+    document = one(f'<w:p><w:r><w:t>see</w:t>{picture}</w:r><w:r><w:pict><w:control w:name="Box"/></w:pict></w:r></w:p>')
+    assert document.text == "see"
+    assert document.warnings == ("embedded objects that were not read: Visio.Drawing.11 (1), control (1)",)

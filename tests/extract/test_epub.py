@@ -16,7 +16,7 @@ def page(body, head="<title/>"):
 def book(chapters, *, spine=None, metadata="", extra=None, properties=None):
     """An EPUB of chapters by their href, read in the order of `spine`."""
     items = "".join(
-        f'<item id="{href}" href="{href}" media-type="application/xhtml+xml" properties="{(properties or {}).get(href, "")}"/>' for href in chapters
+        f'<item id="{href}" href="{href}" media-type="{"image/svg+xml" if href.endswith(".svg") else "application/xhtml+xml"}" properties="{(properties or {}).get(href, "")}"/>' for href in chapters
     )
     refs = "".join(f'<itemref idref="{href}"/>' for href in (spine or chapters))
     opf = f'<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/"><metadata>{metadata}</metadata><manifest>{items}<item id="ncx" href="toc.ncx" media-type="application/x-dtbncx+xml"/></manifest><spine toc="ncx">{refs}</spine></package>'
@@ -53,6 +53,26 @@ def test_a_chapter_without_a_heading_has_its_name_from_the_table_of_contents(kin
     document = read("b.epub", data)
     assert [(b.title, b.level) for b in document.blocks if b.kind == "heading"] == [("One", 1), ("The second part", 1)]
     assert document.text == "One\n\na\n\nb\n\nc"
+
+
+def test_what_the_reading_order_leaves_out_or_does_not_have_is_said():
+    chapters = {"one.xhtml": page("<p>a</p>"), "notes.xhtml": page("<p>b</p>"), "nav.xhtml": NAV, "map.svg": "<svg/>", "old.svg": "<svg/>"}
+    data = book(chapters, spine=["one.xhtml", "gone.xhtml", "gone.xhtml", "map.svg"], properties={"nav.xhtml": "nav"})
+    document = read("b.epub", data)
+    assert document.text == "a"
+    assert document.warnings == (
+        "its reading order names what the book does not have: 'gone.xhtml'",
+        "chapters outside of its reading order, not read: 'OPS/notes.xhtml'",
+        "pages that are pictures, not read: 'OPS/map.svg'",
+    )
+    assert read("b.epub", book({"one.xhtml": page("<p>a</p>")})).warnings == ()
+
+
+def test_of_many_chapters_left_out_a_few_are_named():
+    chapters = {f"{n}.xhtml": page("<p>a</p>") for n in range(9)}
+    (warning,) = read("b.epub", book(chapters, spine=["0.xhtml"])).warnings
+    assert warning.startswith("chapters outside of its reading order, not read: 'OPS/1.xhtml', ")
+    assert warning.endswith("'OPS/5.xhtml' and 3 more")
 
 
 def test_a_table_of_contents_among_the_chapters_is_removed():

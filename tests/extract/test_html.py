@@ -216,6 +216,26 @@ def test_struck_text_is_not_in_force_and_kept_aside(tag):
     assert_is_sound(document)
 
 
+def test_text_that_a_style_strikes_out_is_kept_aside_too():
+    head = "<style>/* .c9{text-decoration:line-through} */ .c1{color:red}.c3, p.c4 {TEXT-DECORATION : underline line-through red} .c5:hover{text-decoration:line-through}</style>"
+    body = (
+        '<p>The fee is <span style="color:#000;text-decoration: line-through">50</span>60 EUR,'
+        ' <span class="c1 c3">half</span>all of it <b class="c9">now</b> and <b class="c5">here</b>.</p><p class="c4">Old rule.</p>'
+        '<p style="text-decoration-line:line-through">Older rule.</p><p style="text-decoration:underline">New rule.</p>'
+    )
+    document = extract(f"<html><head>{head}</head><body>{body}</body></html>")
+    assert document.text == "The fee is 60 EUR, all of it now and here.\n\nNew rule."
+    assert [one.text for one in document.removed if one.reason == "deleted"] == ["50", "half", "Old rule.", "Older rule."]
+    assert_is_sound(document)
+
+
+def test_subscripts_do_not_run_into_digits():
+    formula = "<math><msub><mn>10</mn><mn>2</mn></msub> <msubsup><mi>x</mi><mn>1</mn><mn>2</mn></msubsup></math>"
+    document = extract(f"<p>10<sub>2</sub>, H<sub>2</sub>O {formula}</p>")
+    assert document.text == "10_2, H2O 10_2 x1^2"
+    assert_is_sound(document)
+
+
 def test_the_sign_of_a_superscript_is_added_and_no_reader_sees_it():
     document = extract("<p>about 10<sup>23</sup> atoms</p>")
     assert document.text == "about 10^23 atoms"

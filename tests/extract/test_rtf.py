@@ -106,3 +106,8 @@ def test_superscripts_do_not_run_into_digits():
     document = one(r"10{\super 23} and 1947\super 3\nosupersub{\footnote\pard\plain A 5.\par} m\super 2\plain  x\par")
     assert document.text == "10^23 and 1947^3 m^2 x\n\nA 5."
     assert document.conservation.added["superscript or fraction"] == 3
+
+
+def test_letters_moved_up_or_down_and_subscripts_do_not_run_into_digits():
+    document = one(r"10{\up6 23} 10\up 4\up0 5 10{\dn6 2} 10{\sub 7} H{\sub 2}O 10\dn3 8\plain 9 1{\up st}\par")
+    assert document.text == "10^23 10^4 5 10_2 10_7 H2O 10_8 9 1st"

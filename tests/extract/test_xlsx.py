@@ -6,7 +6,7 @@ import openpyxl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.extract.made import DATA, S, blocks, code_of, place_of, read, workbook
+from tests.extract.made import DATA, S, blocks, code_of, place_of, read, rels, workbook
 
 from gawah.chunk import Chunking
 from gawah.extract.sandbox import Limits, Sandbox
@@ -253,3 +253,20 @@ def test_a_number_of_a_string_that_the_file_lacks_is_said():
     document = read("a.xlsx", workbook([("S", "visible", f'<sheetData><row r="1">{cells}</row></sheetData>')]))
     assert document.text == "1"
     assert document.warnings == ("cells whose text the file does not hold (1): S!A1",)
+
+
+def test_superscripts_of_a_cell_do_not_run_into_digits():
+    strings = (
+        f'<sst xmlns="{S}"><si><r><t>10</t></r><r><rPr><vertAlign val="superscript"/></rPr><t>23</t></r></si>'
+        '<si><r><t>10</t></r><r><rPr><vertAlign val="subscript"/></rPr><t>2</t></r></si><si><t>a_x0001_b</t></si></sst>'
+    )
+    cells = "".join(f'<c r="{column}1" t="s"><v>{n}</v></c>' for n, column in enumerate("ABC"))
+    data = workbook([("One", "visible", f"<sheetData><row r='1'>{cells}</row></sheetData>")], extra={"xl/sharedStrings.xml": strings})
+    assert read("a.xlsx", data).text == "10^23 | 10_2 | ab"
+
+
+def test_embedded_objects_of_a_sheet_are_said_to_be_unread():
+    cell = "<sheetData><row r='1'><c r='A1'><v>1</v></c></row></sheetData>"
+    extra = {"xl/worksheets/_rels/0.xml.rels": rels(("e1", "oleObject", "../embeddings/a.bin"), ("e2", "package", "../embeddings/b.docx")), "xl/embeddings/a.bin": b"a", "xl/embeddings/b.docx": b"b"}
+    document = read("a.xlsx", workbook([("One", "visible", cell)], extra=extra))
+    assert document.warnings == ("embedded objects of 'One' that were not read: 2",)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from gawah.cli.claims import claim_lines, marked_answer
+from gawah.cli.claims import claim_lines, marked_answer, narrower_places
 from gawah.cli.common import (
     NAME,
     common_options,
@@ -131,6 +131,8 @@ def _print_outcome(body: Mapping[str, Any]) -> None:
             places = dict.fromkeys((citation["document"], citation["label"], citation["locator"]))
             say(f"[{citation['marker']}] {' · '.join(places)} · d={citation['cosine_distance']:.3f}")
             say(f"    {citation['url']}")
+            for place, url in narrower_places(body, citation):
+                say(f"    → {place}  {url}")
             say_text(indented(citation["quote"], "    │ "))
         for line in claim_lines(body):
             say(line, err=True)
@@ -183,11 +185,10 @@ def show(
         from gawah.envelope import document_json
         from gawah.wire import to_json
 
-        kept = {"warnings": list(document.warnings), "removed": to_json(document.removed)}
         print_json(
             {
                 **document_json(record, stale),
-                **kept,
+                "removed": to_json(document.removed),
                 "conservation": to_json(document.conservation),
                 "text": document.text,
                 "chunks": [to_json(piece) for piece in pieces],

@@ -41,7 +41,7 @@ for command in (
     answers.search, answers.ask, answers.show, answers.verify,
     evaluation.evaluate_set, evaluation.report_run, calibration.calibrate,
     inspection.inspect, inspection.chunk, inspection.doctor, inspection.config,
-    serving.serve, serving.worker, serving.keys, models.models,
+    serving.serve, serving.mcp, serving.worker, serving.keys, models.models,
 ):  # fmt: skip
     group.add_command(command)
 

@@ -27,6 +27,7 @@ from gawah.types import (
 
 _A1 = re.compile(r"([A-Z]{1,3})([1-9][0-9]{0,6})(?::([A-Z]{1,3})([1-9][0-9]{0,6}))?")
 _CELL = re.compile(r"([A-Z]{1,3})([1-9][0-9]{0,6})")
+_HEADERS = re.compile(r"(?:^|[./])0$")
 _SAME_LINE = 0.4  # of a box's height: how far the middles of two boxes of one line may lie apart
 _INSET_PT = 0.15  # at a cut between letters: a box that touches the next letter is read as holding it
 _RECENT_BOXES = 8  # a box that several places share is named once; they follow each other
@@ -175,9 +176,9 @@ def _join_boxes(boxes: Sequence[ImageBox], _: Span) -> Locator:
 
 
 def _join_parts(parts: Sequence[MailPart], span: Span) -> Locator | None:
-    """One part. A message's headers ("0", "2.0") stand above its body in every reader: what holds both is in the body."""
+    """One part. A message's headers ("0", "2.0", in a mailbox "3/0") stand above its body in every reader: what holds both is in the body."""
     names = {part.part for part in parts}
-    names = {name for name in names if name.rpartition(".")[2] != "0"} or names
+    names = {name for name in names if not _HEADERS.search(name)} or names
     return MailPart(names.pop(), span.start, span.end) if len(names) == 1 else None
 
 
