@@ -255,14 +255,13 @@ def _provenance(
 ) -> Provenance:
     """Of a refusal: no generator was called, so none is named."""
     model = assistant.retriever.embedder.stamp
-    reranker = assistant.retriever.reranker
     return Provenance(
         generation=retrieved.generation,
         epoch=retrieved.epoch,
         model=model.name,
         model_sha256=model.sha256,
         systems=tuple(retrieved.rankings),
-        reranker=reranker.name if reranker and not retrieved.notes else "none",
+        reranker=retrieved.reranker,
         gate=decision.gate,
         generator="none",
         prompt_sha256="",

@@ -215,16 +215,27 @@ class Candidate:
     tokens: TokenCodes
 
 
+@dataclass(frozen=True, slots=True)
+class RerankScores:
+    """One score a candidate, in their order; a higher one is better. `notes`: what of them was not read, one line each."""
+
+    values: tuple[float, ...]
+    notes: tuple[str, ...] = ()
+
+
 class Reranker(Protocol):
-    """Scores a shortlist against a question; a higher score is better."""
+    """Scores a shortlist against a question. Its name is part of the stamp of calibrations: other scores, other name."""
 
     @property
     def name(self) -> str: ...
 
     def score(
         self, question: str, query: QueryEmbedding, candidates: Sequence[Candidate], weights: Sequence[float]
-    ) -> list[float]:
-        """One score a candidate. `weights[i]` is the weight of query token i; they need not sum to 1."""
+    ) -> RerankScores:
+        """Finite scores that do not depend on the candidates' company or order, to the bit.
+
+        `weights[i]` is the weight of query token i; they need not sum to 1.
+        """
         ...
 
 

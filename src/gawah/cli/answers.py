@@ -73,7 +73,7 @@ def search(
 
 @click.command()
 @click.argument("question")
-@click.option("--explain", is_flag=True, help="Print the gate's signals and what each adds to its score.")
+@click.option("--explain", is_flag=True, help="Print who reranked, and the gate's signals with what each adds to its score.")
 @click.option("--strict", is_flag=True, help="Refuse when a sentence of the answer says what its sources do not.")
 @click.option(
     "--self-check",
@@ -110,6 +110,7 @@ def ask(
     else:
         _print_outcome(body)
         if explain:
+            say(f"reranked by {body['provenance']['reranker']}", err=True)
             _print_decision(body["gate"])
     return REFUSED if body["status"] == "refused" else 0
 
