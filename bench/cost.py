@@ -48,6 +48,7 @@ MINILM = {
     "max_position_embeddings": 512, "vocab_size": 30522,
 }  # fmt: skip
 
+
 @dataclass(frozen=True)
 class Case:
     """A question, its fused shortlist, and the contents that it is judged on."""
@@ -99,7 +100,9 @@ def outcome(case: Case, corpus: Corpus, scores: Sequence[float]) -> QueryOutcome
 def gathered(shop: Workshop, collection: Collection, corpus: Corpus) -> Iterator[Case]:
     """The questions of a set with their fused shortlists, from an index that is built once and used again."""
     evaluate(shop, collection, systems=("bm25",), cite=False)
-    own = shop.settings.model_copy(update={"store": shop.folder(collection, Chunking(target=shop.settings.target_chars))})
+    own = shop.settings.model_copy(
+        update={"store": shop.folder(collection, Chunking(target=shop.settings.target_chars))}
+    )
     with Application(own, embedder=shop.embedder) as app, app.catalog.snapshot() as snapshot:
         view = app.index.view(snapshot)
         ids = [chunk.id for record in snapshot.documents() for chunk in snapshot.chunks_of(record.no)]
@@ -193,7 +196,9 @@ def tests_table(late: dict[tuple[str, int], Cost], fused: Cost) -> str:
     })  # fmt: skip
 
 
-def page(cases: Sequence[Case], corpus: Corpus, late: dict[tuple[str, int], Cost], cross: dict[int, Cost], told: str) -> str:
+def page(
+    cases: Sequence[Case], corpus: Corpus, late: dict[tuple[str, int], Cost], cross: dict[int, Cost], told: str
+) -> str:
     fused = Cost(outcomes=[outcome(case, corpus, ()) for case in cases])
     rows = [row("no reranking (RRF)", "", "0", fused)]
     a_chunk = corpus.n_tokens / corpus.n_chunks
@@ -204,7 +209,15 @@ def page(cases: Sequence[Case], corpus: Corpus, late: dict[tuple[str, int], Cost
     rows += [row("cross-encoder", str(depth), "0", cross[depth]) for depth in DEPTHS]
     head = ["", "depth", "bytes a chunk", "ms a question", "of processors", "R@1", "R@4", "MRR"]
     sets = " and ".join(dict.fromkeys(case.query_id.partition("/")[0] for case in cases))
-    intro = HEAD.format(sets=sets, n=len(cases), chunks=corpus.n_chunks, tokens=a_chunk, cross=told, load=os.getloadavg()[1], cores=len(os.sched_getaffinity(0)))
+    intro = HEAD.format(
+        sets=sets,
+        n=len(cases),
+        chunks=corpus.n_chunks,
+        tokens=a_chunk,
+        cross=told,
+        load=os.getloadavg()[1],
+        cores=len(os.sched_getaffinity(0)),
+    )
     return f"{intro}\n{table(head, rows)}\n{reading(late)}\n\n## Paired\n\n{PAIRED}\n\n{tests_table(late, fused)}"
 
 
@@ -216,7 +229,9 @@ def reading(late: dict[tuple[str, int], Cost]) -> str:
         if other is not stored:
             pair = compare(found_first(late[STORED, 50]), found_first(late[other.name, 50]))
             times = other.bytes_per_token / stored.bytes_per_token
-            parts.append(f"{other.name} takes {times:.1f} times the bytes ({pair.wins} first places less, {pair.losses} more)")
+            parts.append(
+                f"{other.name} takes {times:.1f} times the bytes ({pair.wins} first places less, {pair.losses} more)"
+            )
     return f"Against one bit at depth 50, {'; '.join(parts)}."
 
 
@@ -258,7 +273,9 @@ def main() -> int:
         if not options.cross_encoder:
             tokenizer = Tokenizer.from_file(str(shop.embedder.checkpoint.tokenizer_path))
             write_cross_encoder(Path(made), config=MINILM, spread=0.05, tokenizer=tokenizer)
-        model = load_cross_encoder(options.cross_encoder or made, cache_directory=shop.settings.cache if options.cross_encoder else Path(made))
+        model = load_cross_encoder(
+            options.cross_encoder or made, cache_directory=shop.settings.cache if options.cross_encoder else Path(made)
+        )
         cross = cross_costs(cases, corpus, model, is_trained=bool(options.cross_encoder))
         told = f"here {model.checkpoint.name}" if options.cross_encoder else RANDOM
     text = page(cases, corpus, late, cross, told)

@@ -213,7 +213,9 @@ def test_a_calibration_made_for_this_store_is_used_and_shows_what_it_weighs(make
     made = replace(packaged_calibration(), stamp=first.gate_stamp)
     made = replace(made, vectors=replace(made.vectors, threshold=-50.0))
     file.write_text(json.dumps(calibration_json(made)), encoding="utf-8")
-    outcome = make_app(calibration=file, generator=ScriptedGenerator(["It is 4 percent [1]."])).ask("late report penalty")
+    outcome = make_app(calibration=file, generator=ScriptedGenerator(["It is 4 percent [1]."])).ask(
+        "late report penalty"
+    )
     assert outcome.decision.gate == outcome.provenance.gate == "calibrated"
     assert outcome.provenance.notes == ()
     added = {name: value for name, value in outcome.decision.signals.items() if name.startswith("+")}

@@ -20,7 +20,9 @@ def test_every_command_is_in_the_readme(command):
 
 
 def test_every_command_the_readme_names_exists():
-    named = set(re.findall(r"^(?:\$ )?gawah ([a-z]+)", README, re.MULTILINE)) | set(re.findall(r"`gawah ([a-z]+)", README))
+    named = set(re.findall(r"^(?:\$ )?gawah ([a-z]+)", README, re.MULTILINE)) | set(
+        re.findall(r"`gawah ([a-z]+)", README)
+    )
     assert named <= set(group.commands)
 
 

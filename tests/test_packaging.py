@@ -28,7 +28,9 @@ def instructions():
     """(instruction, arguments) of the Dockerfile, continued lines joined, comments left out."""
     lines = [line for line in DOCKERFILE.splitlines() if not line.lstrip().startswith("#")]
     joined = re.sub(r"\\\n", " ", "\n".join(lines))
-    return [(word.upper(), rest.strip()) for word, _, rest in (line.partition(" ") for line in joined.splitlines()) if word]
+    return [
+        (word.upper(), rest.strip()) for word, _, rest in (line.partition(" ") for line in joined.splitlines()) if word
+    ]
 
 
 def stages():
@@ -90,7 +92,9 @@ def test_the_image_takes_nothing_but_what_is_pinned_and_names_no_host():
     images = [rest for word, rest in instructions() if word == "ARG" and rest.startswith("PYTHON=")]
     assert re.fullmatch(r"PYTHON=python:3\.\d+-slim-\w+", images[0])
     assert {rest.split()[0] for word, rest in instructions() if word == "FROM"} == {"${PYTHON}"}
-    installs = [part for word, rest in instructions() if word == "RUN" for part in rest.split("&&") if "pip install" in part]
+    installs = [
+        part for word, rest in instructions() if word == "RUN" for part in rest.split("&&") if "pip install" in part
+    ]
     assert len(installs) == 2
     for install in installs:
         assert "--no-deps" in install
@@ -109,7 +113,15 @@ def test_what_the_image_copies_is_there_and_reaches_the_builder():
         assert (ROOT / source).exists(), source
         assert not ignored(source), source
     assert not ignored("src/gawah/cli/entry.py")
-    for secret in (".git", ".git/config", ".venv/bin/python", "gawah.toml", ".env", "tests/conftest.py", "src/gawah/__pycache__/a.pyc"):
+    for secret in (
+        ".git",
+        ".git/config",
+        ".venv/bin/python",
+        "gawah.toml",
+        ".env",
+        "tests/conftest.py",
+        "src/gawah/__pycache__/a.pyc",
+    ):
         assert ignored(secret), secret
 
 
@@ -199,7 +211,14 @@ def test_the_service_is_confined_and_starts_a_server():
     assert settings_named(UNIT.read_text(encoding="utf-8")) <= set(Settings.model_fields)
     assert service["RestartPreventExitStatus"] == "5"
     assert service["KillMode"] == "mixed"
-    for key in ("NoNewPrivileges", "PrivateTmp", "PrivateDevices", "DynamicUser", "RestrictSUIDSGID", "LockPersonality"):
+    for key in (
+        "NoNewPrivileges",
+        "PrivateTmp",
+        "PrivateDevices",
+        "DynamicUser",
+        "RestrictSUIDSGID",
+        "LockPersonality",
+    ):
         assert service[key] == "yes", key
     assert service["ProtectSystem"] == "strict"
     assert service["CapabilityBoundingSet"] == ""

@@ -91,7 +91,10 @@ def test_what_is_beside_a_deadly_document_is_not_given_up_with_it(make_app, fold
         with contextlib.suppress(KeyboardInterrupt):
             work(app, rounds=2)
         app.catalog.reclaim(worker_name(os.getpid()))
-    assert {record.name: record.state for record in app.documents()} == {"deadly.txt": DocumentState.FAILED, "good.txt": DocumentState.READY}
+    assert {record.name: record.state for record in app.documents()} == {
+        "deadly.txt": DocumentState.FAILED,
+        "good.txt": DocumentState.READY,
+    }
 
 
 def test_a_worker_that_is_stopped_gives_back_also_what_it_works_on(make_app, folder):

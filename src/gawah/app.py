@@ -346,9 +346,7 @@ def build_generator(settings: Settings, embedder: Embedder) -> Generator:
             raise ConfigurationError(
                 "the local generator needs a model: set generator_model to a GGUF file (GAWAH_GENERATOR_MODEL)"
             )
-        return LocalGenerator(
-            _gguf_model(settings), threads=settings.threads, deadline_s=settings.generator_timeout_s
-        )
+        return LocalGenerator(_gguf_model(settings), threads=settings.threads, deadline_s=settings.generator_timeout_s)
     if not settings.generator_model:
         raise ConfigurationError("the openai generator needs a model name: set generator_model (GAWAH_GENERATOR_MODEL)")
     return OpenAIGenerator(

@@ -57,7 +57,9 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
 
     store: Path = Field(default_factory=default_store, description="folder of the store")
-    cache: Path = Field(default_factory=default_cache, description="folder of built model graphs and fetched models; can be deleted")
+    cache: Path = Field(
+        default_factory=default_cache, description="folder of built model graphs and fetched models; can be deleted"
+    )
     collection: str = Field("default", min_length=1, description="collection that `ingest` writes to")
 
     model: str = Field("all-MiniLM-L6-v2", description="encoder: a packaged name, a directory, or a hub id")
@@ -79,7 +81,9 @@ class Settings(BaseModel):
     )
 
     candidates: Count = Field(100, description="hits each retrieval leg hands to fusion")
-    rerank: Rerank = Field("late", description="reranker of the fused shortlist: late, none, cross-encoder, cross-encoder:MODEL")
+    rerank: Rerank = Field(
+        "late", description="reranker of the fused shortlist: late, none, cross-encoder, cross-encoder:MODEL"
+    )
     rerank_depth: Count = Field(50, description="how many fused candidates are reranked")
     gate: Literal["calibrated", "reference"] = Field("calibrated", description="who decides whether to answer")
     calibration: Path | None = Field(None, description="file that `calibrate` wrote; default: the one that ships")

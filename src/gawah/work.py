@@ -94,9 +94,7 @@ class Watched:
 
         Files that vanished stay documents: `gawah rm --vanished` removes them. Raises NotFoundError without the folder.
         """
-        found = {
-            file.name: (file.size_bytes, file.mtime_ns) for file in discover(self.root, self.collection).files
-        }
+        found = {file.name: (file.size_bytes, file.mtime_ns) for file in discover(self.root, self.collection).files}
         at_rest = {name: mark for name, mark in found.items() if self._seen.get(name) == mark}
         self._seen = found
         fresh = {name for name, mark in at_rest.items() if self._queued.get(name) != mark}

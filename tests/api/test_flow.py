@@ -91,7 +91,9 @@ def test_one_question_has_the_identical_citations_on_every_way(server, answer):
     """Case 26: command line, library, HTTP, events, OpenAI's route streamed and not, tools on standard streams and over HTTP."""
     chat = {"model": "gawah", "messages": [{"role": "user", "content": QUESTION}]}
     streamed = server.client.post("/v1/chat/completions", json={**chat, "stream": True}).text
-    events = server.client.post("/v1/answers", json={"question": QUESTION}, headers={"Accept": "text/event-stream"}).text
+    events = server.client.post(
+        "/v1/answers", json={"question": QUESTION}, headers={"Accept": "text/event-stream"}
+    ).text
     with Application(load_settings(options={"store": server.store}).settings) as app:
         library = outcome_json(app.ask(QUESTION))
     ways = {
@@ -99,7 +101,9 @@ def test_one_question_has_the_identical_citations_on_every_way(server, answer):
         "library": json.loads(json.dumps(library)),
         "events": list(events_of(events.splitlines()))[-1][1],
         "openai": server.client.post("/v1/chat/completions", json=chat).json()["gawah"],
-        "openai streamed": json.loads(next(line for line in streamed.splitlines() if "gawah.answer/1" in line)[6:])["gawah"],
+        "openai streamed": json.loads(next(line for line in streamed.splitlines() if "gawah.answer/1" in line)[6:])[
+            "gawah"
+        ],
         **tools_answers(server, QUESTION),
     }
     assert len(answer["citations"]) >= 1
@@ -251,7 +255,9 @@ def test_what_open_webui_sends_is_taken_and_what_it_reads_is_there(server, answe
                     sources[cited["url"]] = cited["title"]
     assert content == answer["answer"]
     assert list(sources) == [citation["url"] for citation in answer["citations"]]
-    assert all(title.startswith(one["document"]) for title, one in zip(sources.values(), answer["citations"], strict=True))
+    assert all(
+        title.startswith(one["document"]) for title, one in zip(sources.values(), answer["citations"], strict=True)
+    )
 
 
 def test_search_is_the_command_lines(server):
@@ -321,7 +327,9 @@ def test_every_change_of_a_document_is_told_to_who_watches(server):
 def test_metrics_count_what_happened(server, answer):
     def sample(name):
         text = server.client.get("/metrics").text
-        return {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line.startswith(name)}
+        return {
+            line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line.startswith(name)
+        }
 
     key = 'gawah_answers_total{status="answered"}'
     before = sample("gawah_answers_total")[key]
@@ -333,7 +341,9 @@ def test_metrics_count_what_happened(server, answer):
 
 def test_every_request_is_one_line_of_json_without_the_question(server):
     server.client.post("/v1/answers", json={"question": "a-word-nobody-logs"}, headers={"X-Request-Id": "mine-1"})
-    lines = until(lambda: [line for line in server.events("request") if line["request_id"] == "mine-1"], "no line of it")
+    lines = until(
+        lambda: [line for line in server.events("request") if line["request_id"] == "mine-1"], "no line of it"
+    )
     assert [(line["route"], line["status"]) for line in lines] == [("/v1/answers", 200)]
     assert "a-word-nobody-logs" not in json.dumps(server.lines)
     assert not server.events("text")
@@ -349,5 +359,11 @@ def test_a_run_below_the_store_is_shown_and_nothing_beside_it(server):
     assert (run["name"], run["metrics"]) == ("first", {"set": "made"})
     report = server.client.get("/v1/runs/first/report.html")
     assert report.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
-    for path in ("first/link.json", "first/..%2f..%2fcatalog.sqlite", "..%2fruns/metrics.json", "first/none.json", "first/x.py"):
+    for path in (
+        "first/link.json",
+        "first/..%2f..%2fcatalog.sqlite",
+        "..%2fruns/metrics.json",
+        "first/none.json",
+        "first/x.py",
+    ):
         assert server.client.get(f"/v1/runs/{path}").status_code == 404, path

@@ -58,7 +58,10 @@ def test_an_answer_over_http_is_the_one_of_the_answers_route(server, mode):
     assert result.structured_content["answer"] == asked["answer"]
     stored = server.client.get(f"/v1/answers/{result.structured_content['answer_id']}").json()
     assert stored == result.structured_content
-    until(lambda: [one for one in server.events("audit") if one.get("answer_id") == stored["answer_id"]], "no audit line of it")
+    until(
+        lambda: [one for one in server.events("audit") if one.get("answer_id") == stored["answer_id"]],
+        "no audit line of it",
+    )
 
 
 def test_a_key_of_one_collection_finds_nothing_else_by_any_tool(server):
@@ -115,10 +118,17 @@ def test_a_text_is_added_and_removed_by_who_may_and_the_log_says_who(server):
     body = added.structured_content
     assert body["collection"] == "ours"
     assert server.done({"id": body["job"]})["state"] == "ready"
-    removed = talk(server, lambda client: client.call_tool("remove_document", {"document_id": body["document_id"]}), key=key)
+    removed = talk(
+        server, lambda client: client.call_tool("remove_document", {"document_id": body["document_id"]}), key=key
+    )
     assert removed.structured_content["removed"] == body["document_id"]
     lines = until(
-        lambda: found if len(found := [one for one in server.events("audit") if one.get("document_id") == body["document_id"]]) > 1 else [],
+        lambda: (
+            found
+            if len(found := [one for one in server.events("audit") if one.get("document_id") == body["document_id"]])
+            > 1
+            else []
+        ),
         "the audit log lacks what was done",
     )
     assert [line["action"] for line in lines] == ["upload", "remove"]
@@ -128,7 +138,9 @@ def test_a_text_is_added_and_removed_by_who_may_and_the_log_says_who(server):
 def test_the_door_is_the_servers_own(server):
     problem(server.client.post("/mcp", json=CALL, headers={**HEADERS, "Host": "evil.example"}), 421, "host")
     problem(server.client.post("/mcp", json=CALL, headers={**HEADERS, "Origin": "https://evil.example"}), 403, "origin")
-    problem(server.client.post("/mcp", json=CALL, headers={**HEADERS, "X-Forwarded-For": "192.0.2.1"}), 401, "unauthorised")
+    problem(
+        server.client.post("/mcp", json=CALL, headers={**HEADERS, "X-Forwarded-For": "192.0.2.1"}), 401, "unauthorised"
+    )
     with keyed(server, "gawah_wrong_key") as client:
         problem(client.post("/mcp", json=CALL, headers=HEADERS), 401, "unauthorised")
     problem(server.client.get("/mcp", headers=HEADERS), 405, "method_not_allowed")

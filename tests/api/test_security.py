@@ -69,13 +69,25 @@ def test_another_sites_page_changes_and_reads_nothing(server):
     ]
     before = server.client.get("/v1/jobs").json()["jobs"][0]["id"]
     for request, kind, body in attempts:
-        for marks in (["Origin: https://evil.example"], ["Origin: null"], ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors"]):
-            lines = [f"{request} HTTP/1.1", "Host: HOST", f"Content-Type: {kind}", f"Content-Length: {len(body)}", *marks]
+        for marks in (
+            ["Origin: https://evil.example"],
+            ["Origin: null"],
+            ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors"],
+        ):
+            lines = [
+                f"{request} HTTP/1.1",
+                "Host: HOST",
+                f"Content-Type: {kind}",
+                f"Content-Length: {len(body)}",
+                *marks,
+            ]
             status, received = sent(server, *lines, body=body)
             assert status == 403, (request, marks)
             assert b"4711" not in received
     assert server.client.get("/v1/jobs").json()["jobs"][0]["id"] == before
-    answer = server.client.request("OPTIONS", "/v1/answers", headers={"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"})
+    answer = server.client.request(
+        "OPTIONS", "/v1/answers", headers={"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
+    )
     assert answer.status_code == 403
     for path in ("/v1/documents", "/healthz"):
         assert not [name for name in server.client.get(path).headers if name.startswith("access-control-")]
@@ -94,7 +106,18 @@ PATHS = [
     "/v1/documents/{}", "/v1/documents/{}/original", "/v1/documents/{}/text", "/v1/answers/{}", "/v1/answers/{}/verification",
     "/v1/runs/{}/metrics.json", "/v1/runs/first/{}", "/v1/runs/{}/{}",
 ]  # fmt: skip
-UPWARDS = ["..", "../..", "%2e%2e", "..%2f..%2fcatalog.sqlite", "%2e%2e%2f%2e%2e%2fetc%2fpasswd", "....//", "/etc/passwd", "..%5c..", "%00", "a%0d%0ab"]
+UPWARDS = [
+    "..",
+    "../..",
+    "%2e%2e",
+    "..%2f..%2fcatalog.sqlite",
+    "%2e%2e%2f%2e%2e%2fetc%2fpasswd",
+    "....//",
+    "/etc/passwd",
+    "..%5c..",
+    "%00",
+    "a%0d%0ab",
+]
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -109,10 +132,20 @@ def test_no_path_leads_out_of_the_store(server, path):
 
 def test_what_is_said_in_a_name_is_no_header_and_no_line_of_the_log(server):
     evil = "a\r\nSet-Cookie: evil=1\r\n\r\n<script>"
-    for field in (f'filename="{evil}"', "filename*=UTF-8''a%0D%0ASet-Cookie:%20evil=1", 'filename="a\\"; evil=1.txt"', 'filename="a\u2028b.txt"'):
+    for field in (
+        f'filename="{evil}"',
+        "filename*=UTF-8''a%0D%0ASet-Cookie:%20evil=1",
+        'filename="a\\"; evil=1.txt"',
+        'filename="a\u2028b.txt"',
+    ):
         body = f'--B\r\nContent-Disposition: form-data; name="file"; {field}\r\n\r\nWords of it.\r\n--B--\r\n'.encode()
         status, received = sent(
-            server, "POST /v1/documents HTTP/1.1", "Host: HOST", "Content-Type: multipart/form-data; boundary=B", f"Content-Length: {len(body)}", body=body
+            server,
+            "POST /v1/documents HTTP/1.1",
+            "Host: HOST",
+            "Content-Type: multipart/form-data; boundary=B",
+            f"Content-Length: {len(body)}",
+            body=body,
         )
         assert status in (202, 400)
         assert b"\nSet-Cookie" not in received
@@ -129,7 +162,14 @@ def test_what_is_said_in_a_name_is_no_header_and_no_line_of_the_log(server):
 @pytest.mark.parametrize("path", ["/v1/answers", "/v1/search", "/v1/chat/completions", "/mcp"])
 def test_a_body_that_is_too_large_too_deep_or_broken_is_refused(server, path):
     json_type = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
-    for body in (b"[" * 200_000, b'{"question":' * 50_000, b'{"question": "' + b"\\ud800" + b'"}', b'{"question": NaN}', b"\x00", b"\xff\xfe{}"):
+    for body in (
+        b"[" * 200_000,
+        b'{"question":' * 50_000,
+        b'{"question": "' + b"\\ud800" + b'"}',
+        b'{"question": NaN}',
+        b"\x00",
+        b"\xff\xfe{}",
+    ):
         answer = server.client.post(path, content=body, headers=json_type)
         assert 400 <= answer.status_code < 500, (path, body[:20], answer.text[:200])
         assert len(answer.content) < 5000
@@ -145,8 +185,14 @@ def test_a_body_that_is_too_large_too_deep_or_broken_is_refused(server, path):
 def test_a_request_that_two_readers_would_read_differently_is_refused(server):
     """Request smuggling: two lengths, or a length beside chunks."""
     smuggled = b"0\r\n\r\nGET /v1/documents HTTP/1.1\r\nHost: evil\r\n\r\n"
-    for lines in (["Content-Length: 5", "Content-Length: 6"], ["Content-Length: 5", "Transfer-Encoding: chunked"], ["Transfer-Encoding: xchunked"]):
-        _, received = sent(server, "POST /v1/search HTTP/1.1", "Host: HOST", "Content-Type: application/json", *lines, body=smuggled)
+    for lines in (
+        ["Content-Length: 5", "Content-Length: 6"],
+        ["Content-Length: 5", "Transfer-Encoding: chunked"],
+        ["Transfer-Encoding: xchunked"],
+    ):
+        _, received = sent(
+            server, "POST /v1/search HTTP/1.1", "Host: HOST", "Content-Type: application/json", *lines, body=smuggled
+        )
         assert b"vault.txt" not in received
     assert not server.events("error")
     assert not [line for line in server.events("request") if line["status"] >= 500]

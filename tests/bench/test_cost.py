@@ -77,7 +77,9 @@ def test_the_stored_format_is_scored_as_the_product_does(case, corpus, vectors) 
 def test_a_format_takes_the_bytes_it_is_listed_with(format_) -> None:
     kept = format_.keep(unit_rows(np.random.default_rng(1), 10))
     parts = kept if isinstance(kept, tuple) else (kept,) if isinstance(kept, np.ndarray) else (kept.signs, kept.scales)
-    stored = sum(len(part) * 2 if part.dtype == np.float32 else part.nbytes for part in parts)  # scales are kept as fp16
+    stored = sum(
+        len(part) * 2 if part.dtype == np.float32 else part.nbytes for part in parts
+    )  # scales are kept as fp16
     assert stored == 10 * format_.bytes_per_token
 
 

@@ -29,7 +29,10 @@ def body_of(answer, *contents):
 SHOWN = [
     ("The fee is 40 EUR a year [1].", "The fee is 40 EUR a year [1]."),
     ("The fee is 41 EUR a year [1].", "The fee is 41 EUR a year [1]. (!)"),
-    ("The fee is 41 EUR a year. [1] Members pay nothing [1].", "The fee is 41 EUR a year. [1] (!) Members pay nothing [1]."),
+    (
+        "The fee is 41 EUR a year. [1] Members pay nothing [1].",
+        "The fee is 41 EUR a year. [1] (!) Members pay nothing [1].",
+    ),
     ("The fee is 41 EUR a year [1][1]", "The fee is 41 EUR a year [1][1] (!)"),
     ("- The fee is 41 EUR [1]\n- Members pay nothing [1]", "- The fee is 41 EUR [1] (!)\n- Members pay nothing [1]"),
     ("The fee is 40 EUR a year, https://evil.example [1].", "The fee is 40 EUR a year, https://evil.example [1]. (?)"),
@@ -78,7 +81,13 @@ def test_ask_marks_refuses_and_samples(gawah, tmp_path):
     (root / "fee.md").write_text(f"# Fees\n\n{FEE}\n", encoding="utf-8")
     gawah("ingest", root)
     with ChatServer(stream_reply("The fee is 41 EUR a year [1]. Members pay nothing [1].")) as server:
-        settings = ("gate=reference", "gate_threshold=2", "generator=openai", f"openai_url={server.url}", "generator_model=m")
+        settings = (
+            "gate=reference",
+            "gate_threshold=2",
+            "generator=openai",
+            f"openai_url={server.url}",
+            "generator_model=m",
+        )
         words = ["ask", "What is the fee?", *(word for setting in settings for word in ("--set", setting))]
         shown = gawah(*words)
         assert "41 EUR a year [1]. (!) Members pay nothing [1].\n" in shown.stdout.decode()
@@ -92,7 +101,9 @@ def test_ask_marks_refuses_and_samples(gawah, tmp_path):
         assert sampled["self_check"] == {"samples": 2, "failed": 0}
         assert [claim["agreeing"] for claim in sampled["claims"]] == [2, 2]
         strict = gawah(*words, "--set", "strict=true", code=3)
-        assert strict.stdout.decode().startswith("NO ANSWER: the answer that was written is not carried by its sources: ")
+        assert strict.stdout.decode().startswith(
+            "NO ANSWER: the answer that was written is not carried by its sources: "
+        )
 
 
 def test_under_a_quote_stands_where_in_it_the_words_are_that_carry_the_answer():

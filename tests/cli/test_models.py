@@ -15,7 +15,11 @@ REPOSITORY = f"cross-encoder/{NAME}"
 @pytest.fixture
 def offline(tmp_path):
     """An environment of its own: an empty cache, an empty hub client's cache, and a hub that nobody answers for."""
-    return {"XDG_CACHE_HOME": str(tmp_path / "own"), "HF_HOME": str(tmp_path / "hf"), "HF_ENDPOINT": "http://127.0.0.1:9"}
+    return {
+        "XDG_CACHE_HOME": str(tmp_path / "own"),
+        "HF_HOME": str(tmp_path / "hf"),
+        "HF_ENDPOINT": "http://127.0.0.1:9",
+    }
 
 
 @pytest.fixture
@@ -35,7 +39,11 @@ def rows_of(done):
 
 def test_a_model_is_listed_fetched_used_verified_and_mended(gawah, offline, checkpoint) -> None:
     listed = rows_of(gawah("models", "ls", "--json", "--set", "rerank=cross-encoder", env=offline))
-    assert (listed[NAME]["state"], listed[NAME]["used_by"], listed[NAME]["licence"]) == ("missing", ["rerank"], "apache-2.0")
+    assert (listed[NAME]["state"], listed[NAME]["used_by"], listed[NAME]["licence"]) == (
+        "missing",
+        ["rerank"],
+        "apache-2.0",
+    )
     assert listed[NAME]["get"] == f"gawah models fetch {NAME}"
     assert listed["all-MiniLM-L6-v2"]["used_by"] == ["model"]
 
@@ -47,7 +55,10 @@ def test_a_model_is_listed_fetched_used_verified_and_mended(gawah, offline, chec
 
     listed = rows_of(gawah("models", "ls", "--json", env=offline))
     assert (listed[NAME]["state"], listed[NAME]["revision"], listed[NAME]["size_is_known"]) == ("fetched", COMMIT, True)
-    assert b"ok       ms-marco-MiniLM-L-6-v2: 4 files as recorded, 0 of them pinned" in gawah("models", "verify", NAME, env=offline).stdout
+    assert (
+        b"ok       ms-marco-MiniLM-L-6-v2: 4 files as recorded, 0 of them pinned"
+        in gawah("models", "verify", NAME, env=offline).stdout
+    )
     assert b"is there already, whole" in gawah("models", "fetch", NAME, env=offline).stdout
 
     weights = next((gawah.directory / "own").rglob("models/*/model.safetensors"))
@@ -84,7 +95,9 @@ def test_with_the_model_the_answer_names_it_and_the_reference_gate_decides(gawah
     explained = gawah("ask", "When does the blue boat leave?", *use, "--explain", env=offline)
     assert f"reranked by {body['provenance']['reranker']}".encode() in explained.stderr
     listed = json.loads(gawah("models", "ls", *use[2:], "--json", env=offline).stdout)
-    assert [(row["state"], row["used_by"]) for row in listed if row["folder"] == str(checkpoint)] == [("folder", ["rerank"])]
+    assert [(row["state"], row["used_by"]) for row in listed if row["folder"] == str(checkpoint)] == [
+        ("folder", ["rerank"])
+    ]
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,9 @@ def test_a_short_ingest_says_nothing_and_a_name_cannot_make_a_line(capsys):
 
 
 def test_a_document_with_warnings_has_one_line_with_the_first_and_how_many_more(capsys):
-    print_warned([record("a.txt"), record("b.pdf", "page 2 was not read", "low_confidence"), record("c.txt", "x" * 900)])
+    print_warned(
+        [record("a.txt"), record("b.pdf", "page 2 was not read", "low_confidence"), record("c.txt", "x" * 900)]
+    )
     first, second = capsys.readouterr().err.splitlines()
     assert first == "warning  b.pdf: page 2 was not read (and 1 more: `gawah show NAME --json`)"
     assert len(second) < 230

@@ -172,14 +172,18 @@ def test_a_page_that_is_all_navigation_keeps_it_and_says_so():
     assert document.conservation.holds
 
 
-@pytest.mark.parametrize("page", ["<p> </p>", "<script>x</script>", "<p hidden>x</p>", "<!-- x -->", "<img alt=''>", "<a ", "<frameset>x"])
+@pytest.mark.parametrize(
+    "page", ["<p> </p>", "<script>x</script>", "<p hidden>x</p>", "<!-- x -->", "<img alt=''>", "<a ", "<frameset>x"]
+)
 def test_a_page_that_shows_nothing_is_empty(page):
     with pytest.raises(ExtractionError) as caught:
         extract(page)
     assert caught.value.reason_code == "empty"
 
 
-@pytest.mark.parametrize("unit", ["<div>", "<div/>", "<b><i>", "<p><button>", "<table>", "<ul><li>", "<x-y>", "<svg><g>"])
+@pytest.mark.parametrize(
+    "unit", ["<div>", "<div/>", "<b><i>", "<p><button>", "<table>", "<ul><li>", "<x-y>", "<svg><g>"]
+)
 def test_a_bomb_of_nested_elements_is_refused_at_once(unit):
     with pytest.raises(ExtractionError) as caught:
         extract(unit * 100_000 + "deep")
@@ -225,7 +229,12 @@ def test_text_that_a_style_strikes_out_is_kept_aside_too():
     )
     document = extract(f"<html><head>{head}</head><body>{body}</body></html>")
     assert document.text == "The fee is 60 EUR, all of it now and here.\n\nNew rule."
-    assert [one.text for one in document.removed if one.reason == "deleted"] == ["50", "half", "Old rule.", "Older rule."]
+    assert [one.text for one in document.removed if one.reason == "deleted"] == [
+        "50",
+        "half",
+        "Old rule.",
+        "Older rule.",
+    ]
     assert_is_sound(document)
 
 

@@ -186,7 +186,15 @@ def test_superscripts_and_subscripts_do_not_run_into_digits():
     deck = Deck()
     deck.add()
     frame = deck.box("", 1, 1).text_frame.paragraphs[0]
-    for text, baseline in [("10", ""), ("23", "30000"), (" m and H", "0"), ("2", "-25000"), ("O, 10", ""), ("2", "-25%"), ("3", "")]:
+    for text, baseline in [
+        ("10", ""),
+        ("23", "30000"),
+        (" m and H", "0"),
+        ("2", "-25000"),
+        ("O, 10", ""),
+        ("2", "-25%"),
+        ("3", ""),
+    ]:
         run = frame.add_run()
         run.text = text
         if baseline:

@@ -52,7 +52,19 @@ def test_without_what_is_added_the_text_is_what_it_was(text):
 
 @pytest.mark.parametrize(
     ("moved", "height"),
-    [("6", "raised"), ("-6", "sunk"), ("0", ""), ("-0", ""), ("0.0", ""), ("", ""), ("30%", "raised"), ("-25000", "sunk"), (" +3", "raised"), ("x", ""), ("0.5", "raised")],
+    [
+        ("6", "raised"),
+        ("-6", "sunk"),
+        ("0", ""),
+        ("-0", ""),
+        ("0.0", ""),
+        ("", ""),
+        ("30%", "raised"),
+        ("-25000", "sunk"),
+        (" +3", "raised"),
+        ("x", ""),
+        ("0.5", "raised"),
+    ],
 )
 def test_letters_that_are_moved_stand_above_or_below_the_line(moved, height):
     assert height_of(moved) == height

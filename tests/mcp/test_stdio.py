@@ -148,7 +148,9 @@ def test_lines_that_are_no_messages_are_answered_and_standard_output_is_protocol
     code, written, complaints = raw(store, *garbage, HELLO, READY, *garbage, calling("list_collections"))
     assert code == 0
     assert all(line["jsonrpc"] == "2.0" for line in written)
-    errors = [line for line in written if "error" in line and line["id"] is None]  # a call may still be cut off by the end
+    errors = [
+        line for line in written if "error" in line and line["id"] is None
+    ]  # a call may still be cut off by the end
     assert {line["error"]["code"] for line in errors} == {-32700}
     assert len(errors) == 2 * len(garbage)
     assert {line["id"] for line in written if "result" in line} >= {1}
@@ -166,7 +168,9 @@ def test_a_client_that_goes_away_ends_the_process_and_the_store_stays_whole(stor
     gone.stdin.flush()
     assert json.loads(gone.stdout.readline())["id"] == 1
     gone.stdout.close()  # whoever reads has left; the next answer cannot be written
-    gone.stdin.write(json.dumps(READY).encode() + b"\n" + json.dumps(calling("ask", question=QUESTION)).encode() + b"\n")
+    gone.stdin.write(
+        json.dumps(READY).encode() + b"\n" + json.dumps(calling("ask", question=QUESTION)).encode() + b"\n"
+    )
     gone.stdin.close()
     assert gone.wait(60) in (0, 141)
     assert b"Traceback" not in gone.stderr.read()
@@ -187,7 +191,9 @@ def test_an_interrupt_ends_it(store):
 def test_documents_are_changed_only_when_that_was_allowed(tmp_path):
     async def conversation(client):
         tools = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
-        added = await client.call_tool("add_document", {"name": "notes/tide.md", "text": "# Tide\n\nThe tide turns at 04:12 on Friday.\n"})
+        added = await client.call_tool(
+            "add_document", {"name": "notes/tide.md", "text": "# Tide\n\nThe tide turns at 04:12 on Friday.\n"}
+        )
         answer = await client.call_tool("ask", {"question": "When does the tide turn on Friday?"})
         outside = await client.call_tool("add_document", {"name": "../out.md", "text": "x"})
         gone = await client.call_tool("remove_document", {"document_id": added.structured_content["document_id"]})

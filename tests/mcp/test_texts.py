@@ -5,7 +5,9 @@ from hypothesis import strategies as st
 
 from gawah.mcp import texts
 
-WORDS = st.text(max_size=80) | st.sampled_from(["x\n«", "»\nIgnore", "«000000000000\n", "\n\n[1] Now I speak", "\u2028answer_id a0"])
+WORDS = st.text(max_size=80) | st.sampled_from(
+    ["x\n«", "»\nIgnore", "«000000000000\n", "\n\n[1] Now I speak", "\u2028answer_id a0"]
+)
 
 
 def hit(content, name="a.md", section=""):
@@ -35,7 +37,9 @@ def test_what_stands_outside_does_not_depend_on_the_words_of_documents(contents)
 @given(WORDS, WORDS)
 def test_a_name_or_a_heading_stays_in_its_line(name, section):
     text = outside(texts.hits_text({"hits": [hit("words", name, section)], "degraded": [], "notes": []}))
-    assert len(text.splitlines()) == len(outside(texts.hits_text({"hits": [hit("words")], "degraded": [], "notes": []})).splitlines())
+    assert len(text.splitlines()) == len(
+        outside(texts.hits_text({"hits": [hit("words")], "degraded": [], "notes": []})).splitlines()
+    )
 
 
 def test_two_texts_have_two_marks():
@@ -61,4 +65,7 @@ def test_a_verification_that_does_not_hold_says_so_first():
     assert text.startswith("NOT every quote")
     assert "[1] changed: a.md; the words are gone" in text
     assert "purged" in texts.verification_text({"answer_id": "a1", "emptied": True, "holds": True, "checks": []})
-    assert texts.verification_text({"answer_id": "a1", "emptied": False, "holds": True, "checks": []}) == "This outcome quotes nothing."
+    assert (
+        texts.verification_text({"answer_id": "a1", "emptied": False, "holds": True, "checks": []})
+        == "This outcome quotes nothing."
+    )

@@ -61,12 +61,18 @@ def letters(n: int, first: str) -> str:
 def scored(made: dict[str, Any], pairs: list[tuple[str, str]], tokenizer: Tokenizer | None) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        write_cross_encoder(folder, seed=made["seed"], config=made["config"], tokenizer=tokenizer, spread=made["spread"])
+        write_cross_encoder(
+            folder, seed=made["seed"], config=made["config"], tokenizer=tokenizer, spread=made["spread"]
+        )
         config = BertConfig(**{**CROSS_CONFIG, **made["config"]}, attn_implementation="eager")
         model = BertForSequenceClassification(config).eval()
         model.load_state_dict(load_file(folder / "model.safetensors"))
         fast = PreTrainedTokenizerFast(
-            tokenizer_file=str(folder / "tokenizer.json"), unk_token="[UNK]", sep_token="[SEP]", cls_token="[CLS]", pad_token="[PAD]"
+            tokenizer_file=str(folder / "tokenizer.json"),
+            unk_token="[UNK]",
+            sep_token="[SEP]",
+            cls_token="[CLS]",
+            pad_token="[PAD]",
         )
         rows = []
         for question, passage in pairs:

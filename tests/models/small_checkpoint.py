@@ -68,7 +68,12 @@ CROSS_CONFIG: dict[str, Any] = {**CONFIG, "architectures": ["BertForSequenceClas
 
 
 def write_cross_encoder(
-    folder: Path, *, seed: int = 0, config: dict[str, Any] | None = None, tokenizer: Tokenizer | None = None, spread: float = 0.3
+    folder: Path,
+    *,
+    seed: int = 0,
+    config: dict[str, Any] | None = None,
+    tokenizer: Tokenizer | None = None,
+    spread: float = 0.3,
 ) -> dict[str, np.ndarray]:
     """Writes a checkpoint as BertForSequenceClassification saves it; returns its tensors, those of BERT without prefix."""
     full = {**CROSS_CONFIG, **(config or {})}
@@ -178,7 +183,9 @@ def plain_bert(
     gelu = np.vectorize(lambda v: v * 0.5 * (1 + math.erf(v / math.sqrt(2))))
     x = weights["embeddings.word_embeddings.weight"][ids]
     x = x + weights["embeddings.position_embeddings.weight"][: len(ids)]
-    x = layer_norm("embeddings.LayerNorm", x + weights["embeddings.token_type_embeddings.weight"][types or [0] * len(ids)])
+    x = layer_norm(
+        "embeddings.LayerNorm", x + weights["embeddings.token_type_embeddings.weight"][types or [0] * len(ids)]
+    )
     n_heads = full["num_attention_heads"]
     width = full["hidden_size"] // n_heads
     for n in range(full["num_hidden_layers"]):

@@ -45,7 +45,9 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[CrossEncoder, dict[
 
 
 def agrees(encoder: CrossEncoder, golden: dict[str, Any], tolerance: float) -> None:
-    assert sha256_file(encoder.checkpoint.weights_path) == golden["weights_sha256"], "numpy draws other weights: make the file anew"
+    assert sha256_file(encoder.checkpoint.weights_path) == golden["weights_sha256"], (
+        "numpy draws other weights: make the file anew"
+    )
     pieces = PairPieces(encoder.checkpoint)
     for row in golden["pairs"]:
         (pair,) = pieces.pairs(row["question"], [row["passage"]])
@@ -63,7 +65,9 @@ def test_pieces_and_logits_are_those_of_transformers(small: tuple[CrossEncoder, 
 def test_a_checkpoint_of_the_default_ones_shape_agrees_too(packaged_folder: Path, tmp_path: Path) -> None:
     golden = GOLDEN["minilm"]
     tokenizer = Tokenizer.from_file(str(packaged_folder / "tokenizer.json"))
-    write_cross_encoder(tmp_path, seed=golden["seed"], config=golden["config"], spread=golden["spread"], tokenizer=tokenizer)
+    write_cross_encoder(
+        tmp_path, seed=golden["seed"], config=golden["config"], spread=golden["spread"], tokenizer=tokenizer
+    )
     agrees(load_cross_encoder(str(tmp_path), cache_directory=tmp_path / "cache"), golden, 1e-5)
 
 
@@ -159,7 +163,9 @@ def test_a_logit_stays_one_unless_the_config_names_the_sigmoid(tmp_path: Path, c
 ])  # fmt: skip
 def test_a_sigmoid_in_the_config_is_applied_and_keeps_the_order(tmp_path: Path, config: dict[str, Any]) -> None:
     logits = activated(tmp_path / "plain", {})
-    assert activated(tmp_path / "named", config) == pytest.approx([1 / (1 + math.exp(-logit)) for logit in logits], abs=1e-12)
+    assert activated(tmp_path / "named", config) == pytest.approx(
+        [1 / (1 + math.exp(-logit)) for logit in logits], abs=1e-12
+    )
 
 
 def without(name: str) -> Callable[[Path], None]:
@@ -192,7 +198,9 @@ def with_config(**changes: Any) -> Callable[[Path], None]:
         (write_checkpoint, "it has 2 labels"),  # an encoder, not a cross-encoder
     ],
 )
-def test_what_would_be_computed_differently_is_one_line(tmp_path: Path, change: Callable[[Path], None], said: str) -> None:
+def test_what_would_be_computed_differently_is_one_line(
+    tmp_path: Path, change: Callable[[Path], None], said: str
+) -> None:
     write_cross_encoder(tmp_path)
     change(tmp_path)
     with pytest.raises(ModelError) as caught:

@@ -49,6 +49,4 @@ def test_it_reads_the_text_with_its_header_and_is_named_by_its_checkpoint(cross:
 def test_pairs_that_were_cut_are_counted(cross: CrossEncoder) -> None:
     query = FakeEmbedder(dimensions=384).embed_query("a b c")
     found = CrossReranker(cross).score("a b c", query, candidates_of(["backup", "a " * 80, "b " * 58, "c " * 59]), [])
-    assert found.notes == (
-        "2 of 4 passages were reranked by a part: with the question they are over 64 word-pieces",
-    )
+    assert found.notes == ("2 of 4 passages were reranked by a part: with the question they are over 64 word-pieces",)

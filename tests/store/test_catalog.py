@@ -278,7 +278,9 @@ def test_an_older_store_tells_what_its_documents_quality_and_warnings_were(catal
     older = sqlite3.connect(tmp_path / "store" / "catalog.sqlite")
     older.execute("ALTER TABLE documents DROP COLUMN quality")
     older.execute("ALTER TABLE documents DROP COLUMN warnings")
-    older.execute("UPDATE contents SET extraction = json_set(extraction, '$.quality', json('{\"pages\": 7}'), '$.warnings', json('[\"ß\"]'))")
+    older.execute(
+        "UPDATE contents SET extraction = json_set(extraction, '$.quality', json('{\"pages\": 7}'), '$.warnings', json('[\"ß\"]'))"
+    )
     older.execute(f"PRAGMA user_version = {len(MIGRATIONS) - 2}")
     older.commit()
     older.close()

@@ -44,7 +44,8 @@ def test_the_places_that_spans_touch_are_found_and_no_others(made):
     assert places_near(stored, spans) == (bool(document.places), expected)
     kept = json.loads(stored)
     kept["places"] = [  # as the first release wrote them
-        {"span": {"start": place.span.start, "end": place.span.end}, "locator": to_json(place.locator)} for place in document.places
+        {"span": {"start": place.span.start, "end": place.span.end}, "locator": to_json(place.locator)}
+        for place in document.places
     ]
     has_places, near = places_near(json.dumps(kept, ensure_ascii=False, separators=(",", ":")), spans)
     assert has_places == bool(document.places)

@@ -84,7 +84,9 @@ class Room:
             manager = await self._store.read(_manager_of, _Host(self._store, self._may_write))
         except ImportError as error:
             log("warning", error=f"the tools at /mcp are not there: {error}")
-            made.set_exception(ProblemError(501, "mcp_missing", "the server lacks the tools; install: pip install 'gawah[mcp]'"))
+            made.set_exception(
+                ProblemError(501, "mcp_missing", "the server lacks the tools; install: pip install 'gawah[mcp]'")
+            )
             return
         async with manager.run():
             made.set_result(manager)

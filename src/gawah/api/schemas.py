@@ -57,7 +57,9 @@ class ChatRequest(BaseModel):
     model: str = Field(max_length=1024, description="gawah, or gawah/COLLECTION")
     messages: list[dict[str, Any]] = Field(min_length=1, max_length=1000)
     stream: bool | None = None
-    stream_options: dict[str, Any] | None = Field(None, description="`include_usage`: the stream ends with a chunk of it")
+    stream_options: dict[str, Any] | None = Field(
+        None, description="`include_usage`: the stream ends with a chunk of it"
+    )
 
 
 class Problem(Given):

@@ -34,7 +34,16 @@ from gawah.work import Watched
 _GRACE_S = 10
 _WATCH_S = 1.0
 _BACKLOG = 512
-ROUTERS = (care.router, documents.router, jobs.router, answers.router, sources.router, chat.router, runs.router, mcp.router)
+ROUTERS = (
+    care.router,
+    documents.router,
+    jobs.router,
+    answers.router,
+    sources.router,
+    chat.router,
+    runs.router,
+    mcp.router,
+)
 
 
 @dataclass(frozen=True, slots=True)

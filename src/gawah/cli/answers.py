@@ -73,7 +73,9 @@ def search(
 
 @click.command()
 @click.argument("question")
-@click.option("--explain", is_flag=True, help="Print who reranked, and the gate's signals with what each adds to its score.")
+@click.option(
+    "--explain", is_flag=True, help="Print who reranked, and the gate's signals with what each adds to its score."
+)
 @click.option("--strict", is_flag=True, help="Refuse when a sentence of the answer says what its sources do not.")
 @click.option(
     "--self-check",

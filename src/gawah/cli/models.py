@@ -47,7 +47,12 @@ def models_ls(context: click.Context, store: Path | None, assignments: tuple[str
 @common_options
 @click.pass_context
 def models_fetch(
-    context: click.Context, name: str, source: Path | None, store: Path | None, assignments: tuple[str, ...], as_json: bool
+    context: click.Context,
+    name: str,
+    source: Path | None,
+    store: Path | None,
+    assignments: tuple[str, ...],
+    as_json: bool,
 ) -> None:
     """Fetch a model by name (see ls) or as OWNER/NAME from the hub; an interrupted fetch goes on where it ended."""
     from gawah.models.shelf.fetch import fetch
@@ -72,7 +77,9 @@ def models_fetch(
         print_json(body)
         return
     state = "is there already, whole" if done.was_there else "is there now"
-    say(f"{model.repository} {state}: {counted(len(files), 'file')}, {_megabytes(done.manifest.size_bytes)}, in {done.folder}")
+    say(
+        f"{model.repository} {state}: {counted(len(files), 'file')}, {_megabytes(done.manifest.size_bytes)}, in {done.folder}"
+    )
     first_use = sorted(name for name, record in files.items() if not record.pinned)
     if first_use and not done.was_there:
         say(f"trusted on first use, their hashes are recorded: {', '.join(first_use)}", err=True)
@@ -169,4 +176,10 @@ def _print_verdict(verdict: Verdict) -> None:
 
 
 def _megabytes(n_bytes: int) -> str:
-    return f"{n_bytes / _MEGABYTE:.0f} MB" if n_bytes >= 10 * _MEGABYTE else f"{n_bytes / _MEGABYTE:.1f} MB" if n_bytes >= _MEGABYTE // 10 else f"{n_bytes:,} bytes"
+    return (
+        f"{n_bytes / _MEGABYTE:.0f} MB"
+        if n_bytes >= 10 * _MEGABYTE
+        else f"{n_bytes / _MEGABYTE:.1f} MB"
+        if n_bytes >= _MEGABYTE // 10
+        else f"{n_bytes:,} bytes"
+    )

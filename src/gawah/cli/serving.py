@@ -36,7 +36,9 @@ _ATTACHED_NICE = 5  # questions go first
     "--watch", "folders", type=PATH, multiple=True, metavar="FOLDER", help="Ingest what changes in this folder."
 )
 @click.option("--collection", type=NAME, help="Collection of watched folders and of uploads that name none.")
-@click.option("--mcp-write", is_flag=True, help="Let MCP tools at /mcp add and remove documents, for keys with the scope ingest.")
+@click.option(
+    "--mcp-write", is_flag=True, help="Let MCP tools at /mcp add and remove documents, for keys with the scope ingest."
+)
 @common_options
 @click.pass_context
 def serve(
@@ -101,7 +103,9 @@ def mcp(
     try:
         from gawah.mcp.stdio import serve_streams
     except ImportError as error:
-        raise ConfigurationError(f"this needs the package mcp: {error}; install it with: pip install 'gawah[mcp]'") from error
+        raise ConfigurationError(
+            f"this needs the package mcp: {error}; install it with: pip install 'gawah[mcp]'"
+        ) from error
     with open_application(context, store, assignments, create=may_write) as app:
         set_up()
         # A thread that reads standard input cannot be interrupted; the store survives an end at any moment.

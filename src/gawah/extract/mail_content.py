@@ -40,7 +40,12 @@ def content_of(part: Message) -> Content:
     coding = str(part.get("Content-Transfer-Encoding", "")).partition(";")[0].strip().lower()
     if coding == "base64" and not part.is_multipart():
         data, faults = unbase64(raw)
-        if not faults and charset.lower() in _UTF_8 and part.get_content_maintype() == "text" and not raw.rstrip().endswith(b"="):
+        if (
+            not faults
+            and charset.lower() in _UTF_8
+            and part.get_content_maintype() == "text"
+            and not raw.rstrip().endswith(b"=")
+        ):
             whole = _whole_characters(data)  # cut between two groups: half a character says that there was more
             data, faults = whole, (_CUT_SHORT,) if len(whole) < len(data) else ()
     else:

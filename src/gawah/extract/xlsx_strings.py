@@ -29,7 +29,9 @@ def marked_string(item: Element) -> str:
 def take_string(assembly: Assembly, marked: str) -> str:
     """The text with signs for its marks; characters that XML cannot hold are written `_x0041_` in the file."""
     pieces = MARKS.split(marked)
-    return assembly.sign("".join(assembly.take(_unescaped(piece)) if at % 2 == 0 else piece for at, piece in enumerate(pieces)))
+    return assembly.sign(
+        "".join(assembly.take(_unescaped(piece)) if at % 2 == 0 else piece for at, piece in enumerate(pieces))
+    )
 
 
 def _unescaped(text: str) -> str:

@@ -111,7 +111,9 @@ def _join_pages(touched: Sequence[Place], span: Span) -> Locator:
         for box in [_narrowed(page.boxes[0], place, span)] if place.advance else page.boxes:
             height = _height(box, toward)
             joined = _around(boxes[-1], box) if boxes and toward and toward == last_toward else None
-            highest = (1 + _SAME_LINE) * max(tallest, height)  # on a line that is not level boxes climb away from the first
+            highest = (1 + _SAME_LINE) * max(
+                tallest, height
+            )  # on a line that is not level boxes climb away from the first
             if joined and _on_one_line(boxes[-1], box, toward) and _height(joined, toward) <= highest:
                 boxes[-1], tallest = joined, max(tallest, height)
             elif box not in boxes[-_RECENT_BOXES:]:

@@ -25,11 +25,17 @@ class AskArguments(Arguments):
     """A question, and which documents may answer it."""
 
     question: str = Field(
-        min_length=1, max_length=MAX_QUESTION_CHARS, description="one whole question that stands alone, in the user's own words"
+        min_length=1,
+        max_length=MAX_QUESTION_CHARS,
+        description="one whole question that stands alone, in the user's own words",
     )
     collections: Names = Field(default_factory=list, description="only these collections; none means all")
-    documents: Names = Field(default_factory=list, description="only these documents, by name or document_id; none means all")
-    media_types: Names = Field(default_factory=list, description="only these media types, as application/pdf; none means all")
+    documents: Names = Field(
+        default_factory=list, description="only these documents, by name or document_id; none means all"
+    )
+    media_types: Names = Field(
+        default_factory=list, description="only these media types, as application/pdf; none means all"
+    )
 
 
 class SearchArguments(AskArguments):
@@ -47,7 +53,9 @@ class SourceArguments(Arguments):
         None, alias="to", description=f"code point behind the last; at most {MAX_WINDOW_CHARS:,} are given at once"
     )
     text_sha256: str | None = Field(
-        None, pattern="^[0-9a-f]{64}$", description="text_sha256 of the citation: then `changed` says whether the text still is that one"
+        None,
+        pattern="^[0-9a-f]{64}$",
+        description="text_sha256 of the citation: then `changed` says whether the text still is that one",
     )
 
 
@@ -64,7 +72,9 @@ class VerifyArguments(Arguments):
 class AddArguments(Arguments):
     """A text to keep as a document."""
 
-    name: Name = Field(description="name of the document, like notes/meeting.md; the same name again is a new version of it")
+    name: Name = Field(
+        description="name of the document, like notes/meeting.md; the same name again is a new version of it"
+    )
     text: str = Field(min_length=1, max_length=MAX_TEXT_CHARS, description="the whole text: plain text or Markdown")
     collection: Name | None = Field(None, description="collection to put it in; default: the store's own")
 

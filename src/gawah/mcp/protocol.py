@@ -81,7 +81,10 @@ def described(tool: Tool) -> ToolOfProtocol:
         input_schema=tool.takes.model_json_schema(),
         output_schema=dict(tool.gives),
         annotations=ToolAnnotations(
-            read_only_hint=is_read_only, destructive_hint=tool.destroys, idempotent_hint=tool.name != "ask", open_world_hint=False
+            read_only_hint=is_read_only,
+            destructive_hint=tool.destroys,
+            idempotent_hint=tool.name != "ask",
+            open_world_hint=False,
         ),
     )
 
@@ -97,7 +100,9 @@ async def _called(host: Host, request: Any, asked: CallToolRequestParams) -> Cal
     desk = host.desk(request, heard)
     tool = offered(desk).get(asked.name)
     if tool is None:
-        raise MCPError(INVALID_PARAMS, f"there is no tool {asked.name[:80]!r} for you; tools/list names those there are")
+        raise MCPError(
+            INVALID_PARAMS, f"there is no tool {asked.name[:80]!r} for you; tools/list names those there are"
+        )
     try:
         arguments = tool.takes.model_validate(asked.arguments or {})
     except ValidationError as error:

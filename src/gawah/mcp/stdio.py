@@ -38,7 +38,9 @@ class _Streams:
     may_write: bool
 
     def desk(self, request: Any, heard: Hear) -> Desk:  # noqa: ARG002 — there is no request but the line itself
-        return Desk(self.app, LOCAL_PRINCIPAL, self._ask, heard, _note, may_write=self.may_write, after_adding=self._work_off)
+        return Desk(
+            self.app, LOCAL_PRINCIPAL, self._ask, heard, _note, may_write=self.may_write, after_adding=self._work_off
+        )
 
     def start(self, tool: Tool, work: Callable[[], Body]) -> asyncio.Future[Body]:  # noqa: ARG002 — one kind of thread
         return asyncio.get_running_loop().run_in_executor(self.pool, work)

@@ -42,7 +42,9 @@ def answer_text(body: Body) -> str:
     """An answer with its numbered sources, or a refusal with what came nearest."""
     text = _Text()
     if body["status"] == "refused":
-        text.say(f"NO ANSWER in these documents ({body['refusal']['reason']}). Say so; do not answer from elsewhere in their name.")
+        text.say(
+            f"NO ANSWER in these documents ({body['refusal']['reason']}). Say so; do not answer from elsewhere in their name."
+        )
         text.say("Nearest passages, which do not answer it:" if body["refusal"]["nearest"] else "Nothing came near.")
         for hit in body["refusal"]["nearest"]:
             text.say(f"- {_place(hit)}")
@@ -52,7 +54,9 @@ def answer_text(body: Body) -> str:
         text.quote(body["answer"])
         for citation in body["citations"]:
             text.say(f"[{citation['marker']}] {_name(citation)} · {one_line(citation['locator'])}")
-            text.say(f"    document_id {citation['document_id']}, from {citation['from']}, to {citation['to']}; {citation['url']}")
+            text.say(
+                f"    document_id {citation['document_id']}, from {citation['from']}, to {citation['to']}; {citation['url']}"
+            )
             text.quote(citation["quote"])
         for line in _doubts(body):
             text.say(line)
@@ -86,7 +90,9 @@ def hits_text(body: Body) -> str:
 def source_text(body: Body) -> str:
     """A window of a document's text."""
     text = _Text()
-    text.say(f"{_name(body)} · {one_line(body['label'])}, code points {body['from']} to {body['to']} of {body['n_chars']}")
+    text.say(
+        f"{_name(body)} · {one_line(body['label'])}, code points {body['from']} to {body['to']} of {body['n_chars']}"
+    )
     if body["changed"]:
         text.say("The text is not the one that was cited any more.")
     text.quote(body["text"])
@@ -108,10 +114,15 @@ def verification_text(body: Body) -> str:
     if body["emptied"]:
         return f"The words of answer {body['answer_id']} are gone: a document it quoted was purged."
     lines = [
-        f"[{check['marker']}] {check['status']}: {one_line(check['document'])}" + (f"; {check['detail']}" if check["detail"] else "")
+        f"[{check['marker']}] {check['status']}: {one_line(check['document'])}"
+        + (f"; {check['detail']}" if check["detail"] else "")
         for check in body["checks"]
     ]
-    verdict = "Every quote stands in its source as it is now." if body["holds"] else "NOT every quote stands in its source any more."
+    verdict = (
+        "Every quote stands in its source as it is now."
+        if body["holds"]
+        else "NOT every quote stands in its source any more."
+    )
     return "\n".join([verdict if lines else "This outcome quotes nothing.", *lines])
 
 

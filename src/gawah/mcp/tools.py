@@ -72,9 +72,7 @@ class Tool:
 def offered(desk: Desk) -> dict[str, Tool]:
     """The tools that whoever calls may use, by name."""
     return {
-        tool.name: tool
-        for tool in TOOLS
-        if desk.who.may(tool.scope) and (desk.may_write or tool.scope != "ingest")
+        tool.name: tool for tool in TOOLS if desk.who.may(tool.scope) and (desk.may_write or tool.scope != "ingest")
     }
 
 
@@ -140,7 +138,9 @@ def add_document(desk: Desk, asked: AddArguments) -> Body:
     if not desk.who.sees(collection):
         raise NotFoundError(f"there is no collection {collection}")
     upload = _keep(desk.app, asked.text.encode(), collection, name)
-    desk.note("upload", job=upload.no, document_id=upload.document_id, collection=collection, name=name, sha256=upload.sha256)
+    desk.note(
+        "upload", job=upload.no, document_id=upload.document_id, collection=collection, name=name, sha256=upload.sha256
+    )
     if desk.after_adding is not None:
         desk.after_adding()
     with desk.app.catalog.snapshot() as snapshot:
@@ -163,7 +163,9 @@ def _keep(app: Application, data: bytes, collection: str, name: str) -> Upload:
         with app.originals.placing():
             path = app.originals.place(incoming, name)
             sha256, n_bytes = incoming.sha256, len(data)
-            return app.uploads.accept(collection, name, path.as_uri(), sha256=sha256, size_bytes=n_bytes, path=str(path))
+            return app.uploads.accept(
+                collection, name, path.as_uri(), sha256=sha256, size_bytes=n_bytes, path=str(path)
+            )
     finally:
         incoming.discard()
 
@@ -201,12 +203,23 @@ TOOLS = (
         "Ask the documents",
         "Answers a question from the user's documents only. Every [n] in the answer stands for citation n: a verbatim quote with "
         "document, place, link and hashes. Keep the [n] when you repeat the answer and name their sources. `status` is `refused` "
-        "when the documents do not answer it: then say so. The outcome is recorded; its answer_id is for `verify_answer`." + _DATA,
+        "when the documents do not answer it: then say so. The outcome is recorded; its answer_id is for `verify_answer`."
+        + _DATA,
         "ask",
         AskArguments,
         _gives(
-            "refusal", "answer", schema="string", answer_id="string", status="string", question="string", citations="array",
-            claims="array", marks="array", flags="array", gate="object", provenance="object",
+            "refusal",
+            "answer",
+            schema="string",
+            answer_id="string",
+            status="string",
+            question="string",
+            citations="array",
+            claims="array",
+            marks="array",
+            flags="array",
+            gate="object",
+            provenance="object",
         ),
         ask,
         texts.answer_text,
@@ -220,8 +233,19 @@ TOOLS = (
         "read",
         SourceArguments,
         _gives(
-            "locator", "from", document_id="string", document="string", collection="string", uri="string", text_sha256="string",
-            changed="boolean", n_chars="integer", to="integer", text="string", label="string", fragment="string",
+            "locator",
+            "from",
+            document_id="string",
+            document="string",
+            collection="string",
+            uri="string",
+            text_sha256="string",
+            changed="boolean",
+            n_chars="integer",
+            to="integer",
+            text="string",
+            label="string",
+            fragment="string",
         ),
         get_source,
         texts.source_text,
@@ -254,7 +278,9 @@ TOOLS = (
         "Keeps a text as a document that can be searched. The same name in the same collection becomes a new version.",
         "ingest",
         AddArguments,
-        _gives("failure", document_id="string", document="string", collection="string", state="string", sha256="string"),
+        _gives(
+            "failure", document_id="string", document="string", collection="string", state="string", sha256="string"
+        ),
         add_document,
         texts.added_text,
         takes_long=True,

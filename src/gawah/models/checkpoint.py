@@ -96,9 +96,7 @@ def find_checkpoint(
             f"the weights of package {_PACKAGE} hash to {model_sha256}, not {PACKAGED_SHA256}; reinstall it"
         )
     if expected_sha256 is not None and model_sha256 != expected_sha256.lower():
-        raise ModelError(
-            f"{directory / WEIGHTS} hashes to {model_sha256}, not {expected_sha256} as expected"
-        )
+        raise ModelError(f"{directory / WEIGHTS} hashes to {model_sha256}, not {expected_sha256} as expected")
     recipe = {
         "tokenizer": sha256_file(directory / "tokenizer.json"),
         "shape": asdict(shape),

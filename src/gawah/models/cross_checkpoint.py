@@ -112,7 +112,9 @@ def _require_one_label(config: dict[str, Any], path: Path) -> None:
     if architectures not in (None, [ARCHITECTURE]):
         raise ModelError(f"{path}: it is a {architectures}, not a {ARCHITECTURE}; use a cross-encoder")
     labels = config.get("id2label")
-    n_labels = config.get("num_labels", len(labels) if isinstance(labels, dict) else 2)  # 2 is what transformers assumes
+    n_labels = config.get(
+        "num_labels", len(labels) if isinstance(labels, dict) else 2
+    )  # 2 is what transformers assumes
     if n_labels != 1:
         raise ModelError(f"{path}: it has {n_labels} labels; a reranker has one, its score: use another cross-encoder")
 

@@ -94,10 +94,14 @@ class _Graph:
 def _model(graph: _Graph, weights: Weights, shape: BertShape, head: Head) -> tuple[list[Any], list[Any]]:
     """Embeddings, layers and head; returns the graph's inputs and outputs."""
     if head == "score":
-        outputs = _score_head(graph, weights, shape, _layers(graph, weights, shape, _pair_embeddings(graph, weights, shape)))
+        outputs = _score_head(
+            graph, weights, shape, _layers(graph, weights, shape, _pair_embeddings(graph, weights, shape))
+        )
         names = [INPUT_IDS, PIECE_TYPES]
     else:
-        outputs = _embedding_head(graph, _layers(graph, weights, shape, _text_embeddings(graph, weights, shape)), shape, head)
+        outputs = _embedding_head(
+            graph, _layers(graph, weights, shape, _text_embeddings(graph, weights, shape)), shape, head
+        )
         names = [INPUT_IDS]
     return [helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "sequence"]) for name in names], outputs
 
@@ -135,9 +139,7 @@ def _words(graph: _Graph, weights: Weights, shape: BertShape) -> str:
     return graph.node("Gather", graph.matrix("word_embeddings", rows), INPUT_IDS)
 
 
-def _embedded(
-    graph: _Graph, weights: Weights, shape: BertShape, words: str, position_rows: NDArray[np.float32]
-) -> str:
+def _embedded(graph: _Graph, weights: Weights, shape: BertShape, words: str, position_rows: NDArray[np.float32]) -> str:
     """What the layers begin with: the words and their positions, added and normalised."""
     size = shape.hidden_size
     positions = graph.matrix("position_embeddings", position_rows)
@@ -210,7 +212,13 @@ def _score_head(graph: _Graph, weights: Weights, shape: BertShape, hidden: str) 
     """Adds the output LOGIT: the first token through the pooler (dense, tanh) and the classifier."""
     size = shape.hidden_size
     first = graph.constant("first", np.array(0, np.int64))
-    pooled = _dense(graph, weights, "pooler.dense", graph.node("Gather", graph.node("Reshape", hidden, _CUBE), first, axis=1), (size, size))
+    pooled = _dense(
+        graph,
+        weights,
+        "pooler.dense",
+        graph.node("Gather", graph.node("Reshape", hidden, _CUBE), first, axis=1),
+        (size, size),
+    )
     weight = graph.constant("classifier.weight", weights.head_tensor("classifier.weight", 1, size).T)
     bias = graph.constant("classifier.bias", weights.head_tensor("classifier.bias", 1))
     scored = graph.node("Gemm", graph.node("Tanh", pooled), weight, bias)

@@ -16,7 +16,9 @@ INPUT_IDS = "input_ids"  # int64 [batch, sequence], rows of equal length
 SENTENCE = "sentence_embedding"  # float32 [batch, dimensions], unit length
 TOKENS = "token_embeddings"  # float32 [batch, sequence, dimensions], hidden states of the last layer
 
-PIECE_TYPES = "token_type_ids"  # of pairs only; int64 [batch, sequence], 0 for the question's pieces, 1 for the passage's
+PIECE_TYPES = (
+    "token_type_ids"  # of pairs only; int64 [batch, sequence], 0 for the question's pieces, 1 for the passage's
+)
 LOGIT = "logit"  # float32 [batch], of pairs only
 
 Head = Literal["mean", "cls", "score"]

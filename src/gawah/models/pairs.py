@@ -39,7 +39,9 @@ class PairPieces:
         path = checkpoint.tokenizer_path
         self._tokenizer, _ = read_tokenizer(path, checkpoint.shape.vocabulary_size)
         if not _makes_pairs(self._tokenizer):
-            raise ModelError(f"{path} does not make [CLS] a [SEP] b [SEP] of a pair; use a BERT cross-encoder's tokenizer")
+            raise ModelError(
+                f"{path} does not make [CLS] a [SEP] b [SEP] of a pair; use a BERT cross-encoder's tokenizer"
+            )
         self._first, self._between = (self._tokenizer.token_to_id(token) for token in ("[CLS]", "[SEP]"))
         self._room = checkpoint.window_tokens - _N_SPECIALS
 
@@ -73,5 +75,7 @@ def kept_lengths(n_question: int, n_passage: int, room: int) -> tuple[int, int]:
 def _makes_pairs(tokenizer: Tokenizer) -> bool:
     """Whether the tokenizer itself puts specials and types where BERT was trained to have them."""
     paired = tokenizer.encode("a", "b")
-    sides = [side if side is not None else token for side, token in zip(paired.sequence_ids, paired.tokens, strict=True)]
+    sides = [
+        side if side is not None else token for side, token in zip(paired.sequence_ids, paired.tokens, strict=True)
+    ]
     return sides == _SHAPE and paired.type_ids == _SHAPE_TYPES

@@ -27,9 +27,7 @@ class FakeReranker:
         del query, weights
         asked = set(question.casefold().split())
         words = [candidate.chunk.text.casefold().split() for candidate in candidates]
-        shares = tuple(
-            len(asked & set(those[: self._window_words])) / len(asked) if asked else 0.0 for those in words
-        )
+        shares = tuple(len(asked & set(those[: self._window_words])) / len(asked) if asked else 0.0 for those in words)
         n_cut = sum(len(those) > self._window_words for those in words)
         return RerankScores(shares, (f"{n_cut} passages were read in part",) if n_cut else ())
 

@@ -11,7 +11,9 @@ from collections.abc import Sequence
 _OPENING_BAR = re.compile(r"[ \t]*\|")
 _JOINT = re.compile(r" \|(?=\s|$)")
 _SURE_JOINTS = 2  # a line with one is a row only beside another: prose has such a bar too, a pipe of a shell
-_SEPARATED = re.compile(r"""(?:"(?:[^"]|"")*+"|[^\s",][^",]*+)(?:,(?:"(?:[^"]|"")*+"|[^\s",][^",]*+|(?=,|\s*$))){2,}\s*""")
+_SEPARATED = re.compile(
+    r"""(?:"(?:[^"]|"")*+"|[^\s",][^",]*+)(?:,(?:"(?:[^"]|"")*+"|[^\s",][^",]*+|(?=,|\s*$))){2,}\s*"""
+)
 
 
 def are_rows(lines: Sequence[str]) -> list[bool]:

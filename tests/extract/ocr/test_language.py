@@ -54,10 +54,16 @@ def test_the_project_s_own_pages_are_taken_for_english():
     for path in [*(ROOT / "examples" / "handbook").rglob("*.md"), *(ROOT / "docs").glob("*.md")]:
         words = path.read_text("utf-8").split()
         for at in range(0, len(words), 100):
-            assert foreign_language(words[at : at + 100], ("eng", "hin", "urd")) == "", (path.name, words[at : at + 100])
+            assert foreign_language(words[at : at + 100], ("eng", "hin", "urd")) == "", (
+                path.name,
+                words[at : at + 100],
+            )
 
 
-@given(st.lists(st.text(max_size=12), max_size=60), st.lists(st.sampled_from(["eng", "hin", "deu", "urd", "fra"]), min_size=1))
+@given(
+    st.lists(st.text(max_size=12), max_size=60),
+    st.lists(st.sampled_from(["eng", "hin", "deu", "urd", "fra"]), min_size=1),
+)
 def test_any_words_give_a_language_that_was_not_asked_for_or_none(words, languages):
     assert foreign_language(words, languages) not in languages
 

@@ -5,7 +5,9 @@ from tests.extract.pdf.reading import chunks_of, locator_of, read
 
 from gawah.testing.pdf import Page, pdf, wrapped
 
-TEXT = "The council met in the hall by the river and spoke of the dam, of the water and of those who live below it. " * 4
+TEXT = (
+    "The council met in the hall by the river and spoke of the dam, of the water and of those who live below it. " * 4
+)
 
 
 def blocks(document):
@@ -28,7 +30,11 @@ def test_slides_of_one_line_are_blocks_of_their_own(slides):
 
 
 def test_slides_of_two_lines_are_blocks_of_their_own():
-    slides = [["The weir at Devkund was built", "in 1910"], ["rain gauges were set up in the", "upper reach"], ["Who reads them"]]
+    slides = [
+        ["The weir at Devkund was built", "in 1910"],
+        ["rain gauges were set up in the", "upper reach"],
+        ["Who reads them"],
+    ]
     document = read(pdf([Page(size=(720, 540)).lines(60, 300, lines, 24, 30) for lines in slides]))
     assert blocks(document) == [" ".join(lines) for lines in slides]
 
@@ -49,7 +55,11 @@ def test_a_sentence_of_running_text_goes_on_overleaf(word):
 
 @pytest.mark.parametrize("note", ["1 See the archive at Bern, box 12.", "* From a letter.", "a) As told by Ann."])
 def test_a_sentence_goes_on_over_the_footnote_which_stands_behind_it(note):
-    first = Page().lines(72, 400, [*wrapped(TEXT, 460), "The treaty was signed in the presence of all the delegates who were then able to"])
+    first = Page().lines(
+        72,
+        400,
+        [*wrapped(TEXT, 460), "The treaty was signed in the presence of all the delegates who were then able to"],
+    )
     first.lines(72, 90, [note], 7, 9)
     second = Page().lines(72, 700, [*wrapped("travel through the mountains before winter came. " + TEXT, 460)])
     document = read(pdf([first, second]))

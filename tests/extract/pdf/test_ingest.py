@@ -13,7 +13,9 @@ from gawah.testing.pdf import Page, pdf, wrapped
 from gawah.types import DocumentState
 
 BODY = "The harbour fee for a visiting boat is forty euro a night, payable to the harbour master before noon. "
-GOOD = pdf([Page().lines(60, 700, wrapped(BODY * 2, 400)), Page().lines(60, 700, ["Boats over twelve metres pay double."])])
+GOOD = pdf(
+    [Page().lines(60, 700, wrapped(BODY * 2, 400)), Page().lines(60, 700, ["Boats over twelve metres pay double."])]
+)
 NOTE = pdf([Page(size=(320, 90)).lines(20, 60, wrapped(BODY, 280))])
 FILES = {
     "A.PDF": GOOD,

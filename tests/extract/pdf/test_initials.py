@@ -5,7 +5,9 @@ from tests.extract.pdf.reading import BoxReader, locator_of, read
 
 from gawah.testing.pdf import Page, pdf, width, wrapped
 
-TEXT = "lines of the chapter stand beside the large letter and go on below it to the end of the page, where it ends. " * 2
+TEXT = (
+    "lines of the chapter stand beside the large letter and go on below it to the end of the page, where it ends. " * 2
+)
 
 
 def chapter(letter, first, *, size, n_beside, gap=2.0):
@@ -18,7 +20,10 @@ def chapter(letter, first, *, size, n_beside, gap=2.0):
 
 
 @pytest.mark.parametrize(("size", "n_beside"), [(28, 2), (44, 3)])
-@pytest.mark.parametrize(("letter", "first", "expected"), [("T", "he first", "The first"), ("A", "fter these", "After these"), ("W", "HEN the", "WHEN the")])
+@pytest.mark.parametrize(
+    ("letter", "first", "expected"),
+    [("T", "he first", "The first"), ("A", "fter these", "After these"), ("W", "HEN the", "WHEN the")],
+)
 def test_a_large_letter_begins_its_word(size, n_beside, letter, first, expected):
     data = pdf([chapter(letter, first, size=size, n_beside=n_beside)])
     document = read(data)
@@ -30,7 +35,9 @@ def test_a_large_letter_begins_its_word(size, n_beside, letter, first, expected)
 
 
 def test_a_large_letter_that_is_a_word_stands_apart():
-    document = read(pdf([chapter("A", "dog and", size=28, n_beside=2, gap=6).text(72, 400, "It was the dog of the keeper.")]))
+    document = read(
+        pdf([chapter("A", "dog and", size=28, n_beside=2, gap=6).text(72, 400, "It was the dog of the keeper.")])
+    )
     assert document.text.startswith("A dog and lines of the chapter")
 
 
@@ -40,7 +47,9 @@ def test_a_large_letter_alone_stays_a_heading():
 
 
 def test_a_small_mark_is_still_raised():
-    page = Page().text(72, 700, "The dam was raised in 1947").text(72 + width("The dam was raised in 1947"), 704, "3", 6)
+    page = (
+        Page().text(72, 700, "The dam was raised in 1947").text(72 + width("The dam was raised in 1947"), 704, "3", 6)
+    )
     assert read(pdf([page])).text == "The dam was raised in 1947^3"
 
 
@@ -60,7 +69,9 @@ def test_numbers_in_the_margin_begin_their_clauses_which_are_whole(mark):
 def test_numbered_lines_are_entries_of_their_own():
     page = Page()
     for number in range(1, 9):
-        page.text(50, 700 - 14 * number, str(number)).text(72, 700 - 14 * number, f"Anna of the town of Place {number} on the river with the long name")
+        page.text(50, 700 - 14 * number, str(number)).text(
+            72, 700 - 14 * number, f"Anna of the town of Place {number} on the river with the long name"
+        )
     document = read(pdf([page]))
     assert len(document.blocks) == 8
     assert document.text.splitlines()[2] == "3 Anna of the town of Place 3 on the river with the long name"

@@ -56,7 +56,9 @@ def test_the_value_of_a_field_is_said_with_its_name_too():
 
 def test_a_field_that_nothing_draws_is_read_all_the_same():
     page = Page().text(72, 700, "Address:")
-    page.upon((200, 655, 400, 715), f"{WIDGET} /FT /Tx /Ff 4096 /T (address) /TU (Where you live) /V (Mill Lane 4\\nAmbari)")
+    page.upon(
+        (200, 655, 400, 715), f"{WIDGET} /FT /Tx /Ff 4096 /T (address) /TU (Where you live) /V (Mill Lane 4\\nAmbari)"
+    )
     document = read(pdf([page]))
     assert of_kind(document, "item") == ["Where you live: Mill Lane 4 Ambari"]
     assert document.text.count("Mill Lane 4") == 2
@@ -64,7 +66,11 @@ def test_a_field_that_nothing_draws_is_read_all_the_same():
 
 
 def test_a_widget_that_no_form_lists_is_read():
-    page = Page().text(72, 700, "Field:").upon((200, 695, 400, 715), "/Subtype /Widget /Kind /Tx /V (stray words) /T (lost)")
+    page = (
+        Page()
+        .text(72, 700, "Field:")
+        .upon((200, 695, 400, 715), "/Subtype /Widget /Kind /Tx /V (stray words) /T (lost)")
+    )
     data = pdf([page]).replace(b"/Kind /Tx", b"/FT /Tx  ")  # written so that the form leaves it out
     assert "stray words" in read(data).text
 
@@ -74,7 +80,10 @@ def test_boxes_are_read_as_ticked_or_not_and_choices_as_what_was_chosen():
     page.upon((50, 698, 62, 710), f"{WIDGET} /FT /Btn /T (tea) /AS /Off", drawn("x"), state="On")
     page.upon((50, 678, 62, 690), f"{WIDGET} /FT /Btn /T (coffee) /V /On /AS /On", drawn("x"), state="On")
     page.upon((200, 655, 300, 670), f"{WIDGET} /FT /Ch /Ff 131072 /T (cup) /Opt [[(S) (small)] [(L) (large)]] /V (L)")
-    page.upon((200, 600, 300, 650), f"{WIDGET} /FT /Ch /Ff 2097152 /T (extras) /Opt [(milk) (sugar) (salt)] /V [(milk) (salt)] /I [0 2]")
+    page.upon(
+        (200, 600, 300, 650),
+        f"{WIDGET} /FT /Ch /Ff 2097152 /T (extras) /Opt [(milk) (sugar) (salt)] /V [(milk) (salt)] /I [0 2]",
+    )
     document = read(pdf([page]))
     text = " ".join(document.text.replace("|", " ").split())
     assert "☐ Tea" in text
@@ -88,11 +97,20 @@ def test_boxes_are_read_as_ticked_or_not_and_choices_as_what_was_chosen():
 def test_notes_come_after_the_text_of_their_page_marked_and_with_their_boxes():
     first = Page().lines(72, 700, ["The level is read at seven in the morning,", "by whoever is at the gauge."])
     first.upon((300, 695, 320, 715), "/Subtype /Text /T (Ann Oak) /Contents (Is that so in winter?)")
-    first.upon((72, 500, 300, 520), "/Subtype /FreeText /F 4 /Contents (Typed in the margin)", drawn("Typed in the margin"))
+    first.upon(
+        (72, 500, 300, 520), "/Subtype /FreeText /F 4 /Contents (Typed in the margin)", drawn("Typed in the margin")
+    )
     first.upon((400, 700, 500, 720), "/Subtype /Stamp /F 4", drawn("APPROVED"))
-    first.upon((72, 695, 120, 712), "/Subtype /Highlight /QuadPoints [72 712 120 712 72 695 120 695] /Contents (Which level?)")
+    first.upon(
+        (72, 695, 120, 712), "/Subtype /Highlight /QuadPoints [72 712 120 712 72 695 120 695] /Contents (Which level?)"
+    )
     document = read(pdf([first, Page().text(72, 700, "The next page begins here.")]))
-    notes = ["[Stamp] APPROVED", "[Note by Ann Oak] Is that so in winter?", "[Note] Which level?", "[Note] Typed in the margin"]
+    notes = [
+        "[Stamp] APPROVED",
+        "[Note by Ann Oak] Is that so in winter?",
+        "[Note] Which level?",
+        "[Note] Typed in the margin",
+    ]
     assert of_kind(document, "paragraph") == [
         "The level is read at seven in the morning, by whoever is at the gauge.", *notes, "The next page begins here.",
     ]  # fmt: skip
@@ -106,7 +124,11 @@ def test_notes_come_after_the_text_of_their_page_marked_and_with_their_boxes():
 
 def test_what_was_typed_upon_a_form_stands_in_its_place():
     page = Page().text(72, 700, "Name:")
-    page.upon((120, 695, 300, 715), "/Subtype /FreeText /IT /FreeTextTypewriter /F 4 /Contents (Ada Byron)", drawn("Ada Byron"))
+    page.upon(
+        (120, 695, 300, 715),
+        "/Subtype /FreeText /IT /FreeTextTypewriter /F 4 /Contents (Ada Byron)",
+        drawn("Ada Byron"),
+    )
     assert read(pdf([page])).text == "Name: Ada Byron"
 
 
@@ -128,14 +150,21 @@ def test_what_does_not_show_is_kept_aside_and_what_is_no_text_is_said():
 def test_a_page_that_is_an_image_stays_unread_though_its_fields_are_read():
     scan = Page().picture((0, 0, 612, 792), 2, 2, b"\x00\xff\xff\x00")
     scan.upon((200, 695, 400, 715), f"{WIDGET} /FT /Tx /T (name) /V (Ada Byron)", drawn("Ada Byron"))
-    scan.upon((200, 600, 400, 620), "/Subtype /FreeText /Contents (a long remark that has many letters)", drawn("a long remark that has many letters"))
+    scan.upon(
+        (200, 600, 400, 620),
+        "/Subtype /FreeText /Contents (a long remark that has many letters)",
+        drawn("a long remark that has many letters"),
+    )
     document = read(pdf([scan]))
     assert "name: Ada Byron" in document.text
     assert document.quality["pages_unread"] == 1
 
 
 def test_a_sentence_goes_on_over_the_notes_between_two_pages():
-    lines = ["The keeper of the gauge at the lower weir reads the level every morning and", "writes it into the book which hangs beside the door of the small house that"]
+    lines = [
+        "The keeper of the gauge at the lower weir reads the level every morning and",
+        "writes it into the book which hangs beside the door of the small house that",
+    ]
     first = Page().lines(72, 700, lines).upon((300, 600, 320, 620), "/Subtype /Text /Contents (Ask Ann.)")
     document = read(pdf([first, Page().lines(72, 700, ["stands on the left bank of the river."])]))
     assert " ".join(lines) + " stands on the left bank of the river." in document.text
@@ -143,7 +172,11 @@ def test_a_sentence_goes_on_over_the_notes_between_two_pages():
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.text(max_size=60), st.text(max_size=20), st.sampled_from(["/Text", "/FreeText", "/Stamp", "/Widget /FT /Tx /T (field)"]))
+@given(
+    st.text(max_size=60),
+    st.text(max_size=20),
+    st.sampled_from(["/Text", "/FreeText", "/Stamp", "/Widget /FT /Tx /T (field)"]),
+)
 def test_whatever_a_note_says_the_books_balance(words, more, subtype):
     page = Page().text(72, 700, "Words below the note.")
     page.upon((200, 600, 400, 620), f"/Subtype {subtype} /V <{wide(more)}>", drawn("seen"), hex_contents=wide(words))

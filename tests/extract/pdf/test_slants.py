@@ -15,7 +15,19 @@ from gawah.fragment import locate
 from gawah.testing.pdf import Page, pdf, wrapped
 from gawah.types import Span
 
-WORDS = ["harbour", "lantern", "officer", "river", "journal", "quartz", "pilgrim", "Yvonne", "half-hearted", "1024", "flag;"]
+WORDS = [
+    "harbour",
+    "lantern",
+    "officer",
+    "river",
+    "journal",
+    "quartz",
+    "pilgrim",
+    "Yvonne",
+    "half-hearted",
+    "1024",
+    "flag;",
+]
 BOX = (0.0, 0.0, 612.0, 792.0)
 
 
@@ -33,7 +45,11 @@ def tilted(degrees, placed, **options):
 def two_columns():
     draw = random.Random(3)
     columns = [wrapped(" ".join(draw.choice(WORDS) for _ in range(160)) + ".", 210, 9) for _ in range(2)]
-    placed = [(80 + 240 * number, 640 - 12 * row, line) for number, column in enumerate(columns) for row, line in enumerate(column)]
+    placed = [
+        (80 + 240 * number, 640 - 12 * row, line)
+        for number, column in enumerate(columns)
+        for row, line in enumerate(column)
+    ]
     return placed, [" ".join(column) for column in columns]
 
 
@@ -43,7 +59,9 @@ def test_tilted_columns_are_read_one_after_the_other_with_exact_boxes(degrees, r
     placed, columns = two_columns()
     data = pdf([tilted(degrees, placed, rotate=rotate)])
     document = read(data)
-    assert document.text.replace("-\n", "-").replace("\n\n", " ").replace("- ", "-") == " ".join(columns).replace("- ", "-")
+    assert document.text.replace("-\n", "-").replace("\n\n", " ").replace("- ", "-") == " ".join(columns).replace(
+        "- ", "-"
+    )
     reader, draw, right = BoxReader(data), random.Random(11), 0
     for _ in range(60):
         start = draw.randrange(len(document.text) - 30)
@@ -54,7 +72,11 @@ def test_tilted_columns_are_read_one_after_the_other_with_exact_boxes(degrees, r
 
 def test_a_tilted_table_keeps_its_rows():
     rows = [("Station", "Height", "Rain"), *((f"Post {n}", f"{1200 + 7 * n} m", f"{n}.5 mm") for n in range(1, 9))]
-    placed = [(90 + 130 * column, 600 - 15 * number, cell) for number, row in enumerate(rows) for column, cell in enumerate(row)]
+    placed = [
+        (90 + 130 * column, 600 - 15 * number, cell)
+        for number, row in enumerate(rows)
+        for column, cell in enumerate(row)
+    ]
     assert read(pdf([tilted(-2.5, placed)])).text.splitlines() == [" | ".join(row) for row in rows]
 
 

@@ -121,7 +121,11 @@ DUTIES = [
 
 @pytest.mark.parametrize("gap", [0, 6])
 def test_a_row_whose_cells_have_many_lines_is_one_row(gap):
-    duties = DUTIES if gap else [[[line for line in cell if line not in ("7 or more.", "at most")] for cell in row] for row in DUTIES]
+    duties = (
+        DUTIES
+        if gap
+        else [[[line for line in cell if line not in ("7 or more.", "at most")] for cell in row] for row in DUTIES]
+    )
     rows = rows_of(read(pdf([wrapped_rows(Page(), duties, 12, gap)])))
     assert rows == [" | ".join(" ".join(cell) for cell in row) for row in duties]
 
@@ -131,7 +135,9 @@ def test_rows_under_one_head_stay_rows():
     for name, kinds in (("Pome", ["apple", "pear", "quince"]), ("Stone", ["plum", "cherry", "peach"])):
         rows += [([name] if not number else [], [kind], [f"{number}.50"]) for number, kind in enumerate(kinds)]
     found = rows_of(read(pdf([wrapped_rows(Page(), rows, 12, 2)])))
-    assert found == [" | ".join("".join(cell) for cell in row).replace(" |  | ", " | | ").removeprefix(" ") for row in rows]
+    assert found == [
+        " | ".join("".join(cell) for cell in row).replace(" |  | ", " | | ").removeprefix(" ") for row in rows
+    ]
 
 
 MARKS = ("Mark", "Station", "Place", "Year", "Height", "Believed")
@@ -140,7 +146,10 @@ PLACES = ["post office", "mill of Harish Tolia's", "cattle shed", "lower temple"
 
 def marks(page, y):
     """A table whose third column now and then reaches over the gutter of the text, with cells of two lines."""
-    rows = [MARKS, *((f"FM-{n:02d}", "Ambari", place, f"20{n:02d}", f"{n}.59", "yes") for n, place in enumerate(PLACES))]
+    rows = [
+        MARKS,
+        *((f"FM-{n:02d}", "Ambari", place, f"20{n:02d}", f"{n}.59", "yes") for n, place in enumerate(PLACES)),
+    ]
     for row in rows:
         for x, cell in zip((66, 139, 212, 317, 390, 463), row, strict=True):
             page.text(x, y, cell)
@@ -148,7 +157,10 @@ def marks(page, y):
             y -= 12
             page.text(212, y, "in the old town")
         y -= 16
-    return y, [" | ".join((*row[:2], row[2] + " in the old town" * row[2].startswith(("mill", "bus")), *row[3:])) for row in rows]
+    return y, [
+        " | ".join((*row[:2], row[2] + " in the old town" * row[2].startswith(("mill", "bus")), *row[3:]))
+        for row in rows
+    ]
 
 
 @pytest.mark.parametrize("order", ["above", "below", "between"])

@@ -24,7 +24,9 @@ class Hub:
 
     files: dict[str, bytes]
     repository: str = "someone/small"
-    break_after: list[int] = field(default_factory=list)  # of the large file: bytes after which the connection is cut, once each
+    break_after: list[int] = field(
+        default_factory=list
+    )  # of the large file: bytes after which the connection is cut, once each
     ranges: bool = True
     etags: bool = True
     weak_etags: bool = False
@@ -71,7 +73,9 @@ class _Handler(BaseHTTPRequestHandler):
             data = hub.files[name]
             linked = {"X-Linked-ETag": f'"{hashlib.sha256(data).hexdigest()}"', "X-Linked-Size": str(len(data))}
             said = linked if hub.etags else {}
-            self._empty(302, {"Location": hub.leads_to or f"/cdn/{name}", "X-Repo-Commit": hub.announced_commit, **said})
+            self._empty(
+                302, {"Location": hub.leads_to or f"/cdn/{name}", "X-Repo-Commit": hub.announced_commit, **said}
+            )
 
     def _empty(self, status: int, headers: dict[str, str]) -> None:
         self.send_response(status)

@@ -20,7 +20,12 @@ from gawah.models.shelf.place import MANIFEST, faults_in, model_folder, read_man
 from gawah.models.shelf.transfer import NotThereError
 
 WEIGHTS = bytes(range(256)) * 400
-FILES = {"config.json": b"{}", "tokenizer.json": b'{"a": 1}', "model.safetensors": WEIGHTS, "README.md": b"license: mit\n"}
+FILES = {
+    "config.json": b"{}",
+    "tokenizer.json": b'{"a": 1}',
+    "model.safetensors": WEIGHTS,
+    "README.md": b"license: mit\n",
+}
 MODEL = KnownModel("small", "someone/small", "any", "", "mit", len(WEIGHTS))
 LARGE = "/someone/small/resolve/" + COMMIT + "/model.safetensors"
 
@@ -74,7 +79,10 @@ def test_a_model_is_there_whole_with_a_manifest(get, shelf: Path) -> None:
         name: sha256_bytes(data) for name, data in FILES.items()
     }
     assert not any(record.pinned for record in manifest.files.values())
-    assert hub.asked[-2:] == [LARGE, "/cdn/model.safetensors"]  # of the commit that the first file named; the weights last
+    assert hub.asked[-2:] == [
+        LARGE,
+        "/cdn/model.safetensors",
+    ]  # of the commit that the first file named; the weights last
     assert sorted(path.name for path in shelf.iterdir()) == [".lock-someone--small", "someone--small"]
 
 
@@ -121,7 +129,9 @@ def test_wrong_bytes_under_the_right_announcement_are_thrown_away(get, shelf: Pa
 
 
 def test_the_etag_of_a_server_that_is_no_hub_is_no_hash(get) -> None:
-    assert get(Hub(FILES, announced_commit="", spoil="config.json")).manifest.files["config.json"].sha256 != sha256_bytes(b"{}")
+    assert get(Hub(FILES, announced_commit="", spoil="config.json")).manifest.files[
+        "config.json"
+    ].sha256 != sha256_bytes(b"{}")
 
 
 def test_a_broken_connection_is_resumed_where_it_broke(get) -> None:
@@ -170,7 +180,9 @@ def test_a_spoiled_part_is_noticed_at_the_end(get, shelf: Path) -> None:
 
 @given(st.lists(st.integers(0, 60_000), max_size=3))
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_wherever_a_connection_breaks_the_file_is_the_one_announced(tmp_path_factory, monkeypatch, breaks: list[int]) -> None:
+def test_wherever_a_connection_breaks_the_file_is_the_one_announced(
+    tmp_path_factory, monkeypatch, breaks: list[int]
+) -> None:
     hub = Hub(FILES, break_after=breaks)
     shelf = tmp_path_factory.mktemp("shelf")
     with running(hub) as address, pointed_at(address, monkeypatch):
@@ -204,7 +216,9 @@ def test_a_weak_etag_is_no_hash(get) -> None:
     ],
     ids=str,
 )  # fmt: skip
-def test_what_a_hub_can_do_wrong_is_one_line_and_installs_nothing(get, shelf: Path, changes: dict, kind, said: str) -> None:
+def test_what_a_hub_can_do_wrong_is_one_line_and_installs_nothing(
+    get, shelf: Path, changes: dict, kind, said: str
+) -> None:
     assert said in failure(get, Hub(FILES, **changes), kind)
     assert not model_folder(shelf, MODEL.repository).exists()
 
@@ -233,7 +247,10 @@ def test_a_commit_that_is_none_is_not_asked_for(get) -> None:
 
 
 def test_without_network_one_line_names_the_way_without_it(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pointed_at("http://127.0.0.1:9", monkeypatch), pytest.raises(HubError, match="--from takes a folder") as caught:
+    with (
+        pointed_at("http://127.0.0.1:9", monkeypatch),
+        pytest.raises(HubError, match="--from takes a folder") as caught,
+    ):
         fetch(MODEL, shelf, source=None, check=lambda _: None, progress=lambda *_: None)
     assert caught.value.exit_code == 7
 
@@ -321,7 +338,9 @@ def test_models_are_known_by_name_and_by_repository() -> None:
     assert {model.name for model in PACKAGED}
 
 
-@pytest.mark.parametrize("name", ["", "nobody", "a/b/c", "../x", "a/..", "a--b/c", "/etc", "a/b\n", "owner/na me", "ö/x"])
+@pytest.mark.parametrize(
+    "name", ["", "nobody", "a/b/c", "../x", "a/..", "a--b/c", "/etc", "a/b\n", "owner/na me", "ö/x"]
+)
 def test_what_is_no_models_name_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match="there is no model"):
         known_model(name)

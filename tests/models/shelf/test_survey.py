@@ -50,7 +50,12 @@ def test_a_fetched_model_is_where_it_lies_with_its_own_size_and_licence(tmp_path
     (tmp_path / "stick" / "README.md").write_text("---\nlicense: mit\n---\n")
     done = take(NAME, tmp_path / "stick", tmp_path)
     row = listed(tmp_path)[NAME]
-    assert (row.state, row.folder, row.size_bytes, row.licence) == ("fetched", done.folder, done.manifest.size_bytes, "mit")
+    assert (row.state, row.folder, row.size_bytes, row.licence) == (
+        "fetched",
+        done.folder,
+        done.manifest.size_bytes,
+        "mit",
+    )
     verdict = verify(row)
     assert (verdict.faults, verdict.n_held, verdict.n_pinned, verdict.n_unknown) == ((), 4, 0, 0)
 
@@ -63,7 +68,10 @@ def test_what_changed_or_is_gone_is_named(tmp_path: Path) -> None:
     row = listed(tmp_path)[NAME]
     (folder / "config.json").unlink()
     verdict = verify(row)
-    assert [(fault.file, fault.what.split(" ")[0]) for fault in verdict.faults] == [("config.json", "is"), ("tokenizer.json", "hashes")]
+    assert [(fault.file, fault.what.split(" ")[0]) for fault in verdict.faults] == [
+        ("config.json", "is"),
+        ("tokenizer.json", "hashes"),
+    ]
     assert (verdict.n_held, verdict.n_unknown) == (1, 1)
     assert listed(tmp_path)[NAME].state == "damaged"
     (folder / MANIFEST).write_text("{")
@@ -74,10 +82,15 @@ def test_what_changed_or_is_gone_is_named(tmp_path: Path) -> None:
 
 def test_settings_are_shown_at_what_they_use_by_name_repository_or_folder(tmp_path: Path) -> None:
     write_cross_encoder(tmp_path / "stick")
-    rows = listed(tmp_path, model="all-MiniLM-L6-v2", rerank=f"cross-encoder/{NAME}", speech_model=str(tmp_path / "nowhere"))
+    rows = listed(
+        tmp_path, model="all-MiniLM-L6-v2", rerank=f"cross-encoder/{NAME}", speech_model=str(tmp_path / "nowhere")
+    )
     assert rows["all-MiniLM-L6-v2"].used_by == ("model",)
     assert rows[NAME].used_by == ("rerank",)
-    assert (rows[str(tmp_path / "nowhere")].state, rows[str(tmp_path / "nowhere")].used_by) == ("missing", ("speech_model",))
+    assert (rows[str(tmp_path / "nowhere")].state, rows[str(tmp_path / "nowhere")].used_by) == (
+        "missing",
+        ("speech_model",),
+    )
     rows = listed(tmp_path, rerank=str(tmp_path / "stick"))
     assert (rows[str(tmp_path / "stick")].state, rows[str(tmp_path / "stick")].used_by) == ("folder", ("rerank",))
     folder = take(NAME, tmp_path / "stick", tmp_path).folder

@@ -24,7 +24,11 @@ _SMALL_WORDS: dict[str, tuple[str, frozenset[str]]] = {
     for code, name, words in (
         ("ces", "Czech", "a i je se na v ve ze to s z do ktery pro jako by ale byl bylo jeho po za od nebo si"),
         ("dan", "Danish", "og i at det er en et den til af som pa de med der ikke han for var fra eller om sig"),
-        ("deu", "German", "der die das und ist nicht ein eine einen den dem des mit von zu im am auf sich wird wenn oder"),
+        (
+            "deu",
+            "German",
+            "der die das und ist nicht ein eine einen den dem des mit von zu im am auf sich wird wenn oder",
+        ),
         ("fin", "Finnish", "ja on ei se etta oli mutta kun jos ovat han ole tai niin joka kuin myos"),
         ("fra", "French", "le la les des et est un une dans pour que qui sur avec pas du au aux ne se ce de par ou il"),
         ("hun", "Hungarian", "a az es nem hogy egy is van meg de ha vagy mint csak volt ezt azt"),
@@ -47,13 +51,17 @@ _ENGLISH = "eng"
 def said_of_language(page: OcrPage, eyes: Eyes) -> tuple[str, ...]:
     """A line that names the language or script, the package and the setting; none for a page that was read as what it is."""
     if page.script and not eyes.reads_script(page.script) and page.confidence < _SURE:
-        return (f"its script looks like {page.script}, which no language of `ocr_languages` ({_read_in(eyes)}) is written in",)
+        return (
+            f"its script looks like {page.script}, which no language of `ocr_languages` ({_read_in(eyes)}) is written in",
+        )
     code = foreign_language([word.text for word in page.words], eyes.languages)
     if not code:
         return ()
     name = _SMALL_WORDS[code][0]
     setting = "+".join((*eyes.languages, code))
-    return (f"it looks like {name}, but was read as {_read_in(eyes)}: apt-get install {PACKAGE}-{code}, `ocr_languages` {setting}",)
+    return (
+        f"it looks like {name}, but was read as {_read_in(eyes)}: apt-get install {PACKAGE}-{code}, `ocr_languages` {setting}",
+    )
 
 
 def foreign_language(words: Sequence[str], languages: Sequence[str]) -> str:
@@ -65,7 +73,9 @@ def foreign_language(words: Sequence[str], languages: Sequence[str]) -> str:
     latin = [name.split("_")[0] for name in languages if name.split("_")[0] not in NOT_LATIN]
     if len(folded) < _FEWEST_WORDS or not all(name == _ENGLISH or name in _SMALL_WORDS for name in latin):
         return ""
-    own = max((_share(folded, STOP_WORDS if name == _ENGLISH else _SMALL_WORDS[name][1]) for name in latin), default=0.0)
+    own = max(
+        (_share(folded, STOP_WORDS if name == _ENGLISH else _SMALL_WORDS[name][1]) for name in latin), default=0.0
+    )
     share, code = max((_share(folded, small), code) for code, (_, small) in _SMALL_WORDS.items())
     return code if share >= max(_LEAST_SHARE, _TIMES_OTHERS * own) and code not in latin else ""
 

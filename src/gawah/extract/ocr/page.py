@@ -130,7 +130,13 @@ def _page(look: _Look) -> OcrPage:
         if kept:
             lines.append(replace(line, words=kept))
     return OcrPage(
-        setting.width, setting.height, tuple(lines), setting.quarter_turns, setting.skew_degrees, tuple(unreadable), look.script
+        setting.width,
+        setting.height,
+        tuple(lines),
+        setting.quarter_turns,
+        setting.skew_degrees,
+        tuple(unreadable),
+        look.script,
     )
 
 

@@ -14,7 +14,9 @@ from typing import Any, Literal
 
 from gawah.extract.pdf.page import PdfPage
 
-Kind = Literal["text field", "choice", "check box", "signature", "typed text", "text box", "stamp", "comment", "file", "media"]
+Kind = Literal[
+    "text field", "choice", "check box", "signature", "typed text", "text box", "stamp", "comment", "file", "media"
+]
 """`check box` has radio buttons too; `typed text` was typed upon a form that has no fields; `media` is all that plays."""
 
 _MOST = 20_000  # annotations of one page
@@ -91,13 +93,18 @@ class _Handle:
         raw, form, handle = self.raw, self.form, self.handle
         number = raw.FPDFAnnot_GetFormFieldType(form, handle)
         flags = raw.FPDFAnnot_GetFormFieldFlags(form, handle) if number > 0 else 0
-        kind = _FIELDS.get(number) or _RAW_FIELDS.get(self._string("FT"))  # a field that the form does not list has the latter
+        kind = _FIELDS.get(number) or _RAW_FIELDS.get(
+            self._string("FT")
+        )  # a field that the form does not list has the latter
         if kind is None or (kind == "check box" and flags & _PUSH_BUTTON):
             return None
         size = ctypes.c_float()
         if number > 0:
             raw.FPDFAnnot_GetFontSize(form, handle, ctypes.byref(size))
-            names = [_wide(read, form, handle) for read in (raw.FPDFAnnot_GetFormFieldAlternateName, raw.FPDFAnnot_GetFormFieldName)]
+            names = [
+                _wide(read, form, handle)
+                for read in (raw.FPDFAnnot_GetFormFieldAlternateName, raw.FPDFAnnot_GetFormFieldName)
+            ]
         else:
             names = [self._string("TU"), self._string("T")]
         is_checked = kind == "check box" and self._string("AS") not in ("", "Off")

@@ -36,7 +36,9 @@ def with_tables_apart(bands: list[Band]) -> list[Band]:
     first = 0
     for band in bands:
         past = first + len(band.lines)
-        within = [(max(start, first) - first, min(end, past) - first) for start, end in grids if start < past and end > first]
+        within = [
+            (max(start, first) - first, min(end, past) - first) for start, end in grids if start < past and end > first
+        ]
         found += _parted_by(band, within) if band.is_parted and within and not table_cuts(band.lines) else [band]
         first = past
     return found

@@ -16,9 +16,13 @@ from gawah.types import BlockKind
 _SMALLER = 0.93  # times the usual size: of footnotes
 _LOWER_PART = 0.5  # of the page's height, where footnotes stand
 # A note's number or sign, raised or not, before its first word; a letter only with what tells it from a word.
-_NOTE = re.compile(r"(?:[(\[]?\d{1,3}[)\].:]?\^?|[*†‡§¶#]{1,3}|[(\[]?(?:[a-z]|[ivx]{1,5})(?:[)\].:]|\^))\s*[\"'“‘«(]?[^\W\d_]")
+_NOTE = re.compile(
+    r"(?:[(\[]?\d{1,3}[)\].:]?\^?|[*†‡§¶#]{1,3}|[(\[]?(?:[a-z]|[ivx]{1,5})(?:[)\].:]|\^))\s*[\"'“‘«(]?[^\W\d_]"
+)
 _TEXT_LINES = 4  # of a region: as many are running text
-_SHORT = 0.6  # of the region's width: lines that all take less are none, and of fewer lines a shorter last one ends them
+_SHORT = (
+    0.6  # of the region's width: lines that all take less are none, and of fewer lines a shorter last one ends them
+)
 
 
 def usual_size(pages: Sequence[PageText]) -> float:
@@ -50,7 +54,9 @@ def _is_small_and_low(paragraph: Paragraph, usual: float, limit: float) -> bool:
 
 def add_paragraphs(parts: list[Paragraph | Table], found: list[Paragraph]) -> None:
     """Puts a region's paragraphs to the parts before, the first one to the paragraph that it goes on from."""
-    last = next((part for part in reversed(parts) if isinstance(part, Table) or not (part.mark or part.is_footnote)), None)
+    last = next(
+        (part for part in reversed(parts) if isinstance(part, Table) or not (part.mark or part.is_footnote)), None
+    )
     is_next = bool(parts) and last is parts[-1]
     if isinstance(last, Paragraph) and _continues(last, found[0]) and (is_next or found[0].text[:1].islower()):
         last.lines.extend(found[0].lines)
@@ -71,7 +77,9 @@ def _continues(before: Paragraph, after: Paragraph) -> bool:
     if ENDS.search(tail):
         return False
     says_so = head[:1].islower() or tail.endswith((",", "-", "\u00ad"))
-    if before.lines[-1].runs[0].page != after.lines[0].runs[0].page and not _is_running_text(before, after, says_so=says_so):
+    if before.lines[-1].runs[0].page != after.lines[0].runs[0].page and not _is_running_text(
+        before, after, says_so=says_so
+    ):
         return False
     return says_so or (before.is_open and not after.is_indented)
 

@@ -26,7 +26,9 @@ def with_initials(pages: Sequence[PageText]) -> int:
             host = min(_hosts(initial, page.runs), key=lambda run: run.x0, default=None)
             if host is None:
                 continue
-            words = words or Counter(word for each in pages for run in each.runs for word in run.text.casefold().split())
+            words = words or Counter(
+                word for each in pages for run in each.runs for word in run.text.casefold().split()
+            )
             if _is_word_of_its_own(initial, host, words):
                 append_blank(initial, host)
                 n_blanks += 1

@@ -192,9 +192,7 @@ class PdfPage:
     def text_objects_behind(self, n_own: int) -> frozenset[int]:
         """The addresses of the text objects, in forms too, behind the first `n_own` objects of the page."""
         raw, found = self.raw, set[int]()
-        waiting = [
-            (raw.FPDFPage_GetObject(self.handle, number), 0) for number in range(n_own, self.n_objects())
-        ]
+        waiting = [(raw.FPDFPage_GetObject(self.handle, number), 0) for number in range(n_own, self.n_objects())]
         while waiting and len(found) < _MOST_OBJECTS:
             item, depth = waiting.pop()
             kind = raw.FPDFPageObj_GetType(item) if item else 0

@@ -26,7 +26,11 @@ _DRAWN = frozenset({"text field", "choice", "signature", "typed text", "text box
 _IN_FLOW = frozenset({"text field", "choice", "typed text"})
 _MARKS = {"signature": "Signature", "stamp": "Stamp"}  # all else is a note
 _LINE_END = re.compile(r"[\r\n\x0b\x0c\x85\u2028\u2029]+")
-_USUAL_SIZE_PT, _LEADING, _LETTER = 10.0, 1.2, 0.55  # of what leaves them to the viewer; the latter in shares of the size
+_USUAL_SIZE_PT, _LEADING, _LETTER = (
+    10.0,
+    1.2,
+    0.55,
+)  # of what leaves them to the viewer; the latter in shares of the size
 _TOLERANCE_PT = 2.0  # how far drawn letters may stand outside of the annotation's box
 _Box = tuple[float, float, float, float]
 
@@ -57,7 +61,9 @@ def said_upon(page: PageText, annotations: Sequence[Annotation], drawn: PageText
 
     What was typed upon a page that an eye has read is a remark: the eye has seen it in its place.
     """
-    result = PageText(page.number, page.box, confidence=page.confidence, turn=page.turn if page.runs else drawn.turn if drawn else 0)
+    result = PageText(
+        page.number, page.box, confidence=page.confidence, turn=page.turn if page.runs else drawn.turn if drawn else 0
+    )
     runs: dict[int, list[Run]] = {}
     for run in drawn.runs if drawn else ():
         if (owner := _owner(run, annotations)) is not None:
@@ -191,7 +197,9 @@ class _Said:
         size = item.size or min(self.usual_size, room / _LEADING) or 1.0
         if not stacked:
             return [self._run(line, self.box, size) for line in lines]
-        pitch = room if room < 2 * _LEADING * size else _LEADING * size  # a box with room to spare is filled from the top
+        pitch = (
+            room if room < 2 * _LEADING * size else _LEADING * size
+        )  # a box with room to spare is filled from the top
         edges = [y1 - pitch * number for number in range(len(lines) + 1)]
         return [
             self._run(line, (x0, low, min(x1, x0 + _LETTER * size * len(line)), high), size)
@@ -203,7 +211,9 @@ class _Said:
         x0, y0, x1, y1 = box
         lefts, rights = array("d", [x0] * len(text)), array("d", [x1] * len(text))
         style = {(size, False): len(text)}
-        return Run(text, lefts, rights, x0, y0, x1, y1, y0, y1, size, False, self.result.number, self.result.turn, style)  # noqa: FBT003
+        return Run(
+            text, lefts, rights, x0, y0, x1, y1, y0, y1, size, False, self.result.number, self.result.turn, style
+        )  # noqa: FBT003
 
 
 def _owner(run: Run, annotations: Sequence[Annotation]) -> int | None:
@@ -216,7 +226,11 @@ def _owner(run: Run, annotations: Sequence[Annotation]) -> int | None:
         and item.box[0] - _TOLERANCE_PT <= x <= item.box[2] + _TOLERANCE_PT
         and item.box[1] - _TOLERANCE_PT <= y <= item.box[3] + _TOLERANCE_PT
     ]  # fmt: skip
-    return min(around, key=lambda item: ((item.box[2] - item.box[0]) * (item.box[3] - item.box[1]), item.index)).index if around else None
+    return (
+        min(around, key=lambda item: ((item.box[2] - item.box[0]) * (item.box[3] - item.box[1]), item.index)).index
+        if around
+        else None
+    )
 
 
 def _clean(text: str, dropped: Counter[str], added: Counter[str]) -> str:

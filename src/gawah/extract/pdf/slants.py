@@ -40,7 +40,9 @@ def _lean(angle: float) -> float:
     return angle - 90 * round(angle / 90)
 
 
-def _slant(rows: list[tuple[float, int]], n_letters: int, turn: int, box: tuple[float, float, float, float]) -> Slant | None:
+def _slant(
+    rows: list[tuple[float, int]], n_letters: int, turn: int, box: tuple[float, float, float, float]
+) -> Slant | None:
     """The lean of the middle letter of all that run this way."""
     usual = sorted((lean, weight) for lean, weight in rows if abs(lean) <= _MOST_IF_USUAL)
     half, so_far, middle = sum(weight for _, weight in usual) / 2, 0, 0.0

@@ -167,7 +167,9 @@ class _Builder:
             run = self._run_of(word, start, end, frame)
             if run is not None:
                 run.tracking = tracking
-            is_raised = run is not None and not n_blanks and self._is_mark(start, frame) and not is_dropped(self.current, run)
+            is_raised = (
+                run is not None and not n_blanks and self._is_mark(start, frame) and not is_dropped(self.current, run)
+            )
             self._put(run, n_blanks, is_spaced=is_spaced, is_raised=is_raised)
             n_blanks, is_spaced = 0, False
             self.last = end - 1 if run else self.last

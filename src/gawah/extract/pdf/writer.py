@@ -119,7 +119,9 @@ class Writer:
 
     def _write_initial(self, run: Run) -> None:
         """A large letter: its box is whole, and not one with that of the line it stands beside, which is as low as a line."""
-        box = Box(run.page, *(round(side, 2) for side in run.on_page(run.lefts[0], run.rights[len(run.text.rstrip()) - 1])))
+        box = Box(
+            run.page, *(round(side, 2) for side in run.on_page(run.lefts[0], run.rights[len(run.text.rstrip()) - 1]))
+        )
         locator = PageBoxes(run.page, run.page, self.labels.get(run.page, ""), (box,), run.confidence)
         self.places.append(Place(Span(self.length, self.length + len(run.text)), locator))
         self._put(run.text)

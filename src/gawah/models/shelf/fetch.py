@@ -50,9 +50,7 @@ class Fetched:
     was_there: bool
 
 
-def fetch(
-    model: KnownModel, shelf: Path, *, source: Path | None, check: Check, progress: Progress
-) -> Fetched:
+def fetch(model: KnownModel, shelf: Path, *, source: Path | None, check: Check, progress: Progress) -> Fetched:
     """The model below the shelf, from the folder `source` or, without one, from the hub ($HF_ENDPOINT).
 
     What is there and whole stays as it is. Hashes are those that are pinned, else those that an earlier fetch recorded, else
@@ -144,7 +142,9 @@ def _install(building: Path, folder: Path, manifest: Manifest) -> None:
         _flush(folder.parent)
         shutil.rmtree(old, ignore_errors=True)
     except OSError as error:
-        raise ModelError(f"cannot write {folder}: {error.strerror or error}; check the disk and name another cache folder") from error
+        raise ModelError(
+            f"cannot write {folder}: {error.strerror or error}; check the disk and name another cache folder"
+        ) from error
 
 
 def _flush(path: Path) -> None:

@@ -157,5 +157,7 @@ def known_model(name: str) -> KnownModel:
         if name in (model.name, model.repository):
             return model
     if not is_repository(name):
-        raise UsageError(f"there is no model {name!r}; `gawah models ls` lists those known, others are named OWNER/NAME")
+        raise UsageError(
+            f"there is no model {name!r}; `gawah models ls` lists those known, others are named OWNER/NAME"
+        )
     return KnownModel(name, name, "any", "not known beforehand", "", 0, besides=_SENTENCE_BESIDES)

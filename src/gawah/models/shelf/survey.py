@@ -90,7 +90,9 @@ def verify(model: Shelved) -> Verdict:
         known = Manifest(model.repository, model.state, model.revision, records)
     faults = tuple(faults_in(folder, known))
     n_pinned = sum(record.pinned for record in known.files.values())
-    n_unknown = sum(path == folder or path.relative_to(folder).as_posix() not in known.files for path in _files_in(folder))
+    n_unknown = sum(
+        path == folder or path.relative_to(folder).as_posix() not in known.files for path in _files_in(folder)
+    )
     return Verdict(model, faults, n_pinned, len(known.files) - len(faults), n_unknown)
 
 
@@ -120,7 +122,11 @@ def _installed(model: Shelved, folder: Path) -> dict[str, str]:
 def _files_in(folder: Path) -> list[Path]:
     if folder.is_file():
         return [folder]
-    return [path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST and "__pycache__" not in path.parts]
+    return [
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != MANIFEST and "__pycache__" not in path.parts
+    ]
 
 
 def _known(cache_directory: Path) -> Iterator[Shelved]:
@@ -167,9 +173,7 @@ def _missing(model: KnownModel) -> Shelved:
 
 def _packaged() -> Iterator[Shelved]:
     for model in PACKAGED:
-        missing = Shelved(
-            model.name, "", model.purpose, model.what, model.licence, model.about_bytes, model.install
-        )
+        missing = Shelved(model.name, "", model.purpose, model.what, model.licence, model.about_bytes, model.install)
         folder = _package_folder(model)
         if folder is not None:
             yield replace(_at(missing, folder), state="package")
@@ -215,7 +219,9 @@ def _named(asked: str) -> Shelved:
 
 def _at(model: Shelved, folder: Path) -> Shelved:
     size = sum(path.stat().st_size for path in _files_in(folder))
-    return replace(model, folder=folder, size_bytes=size, size_is_known=True, licence=licence_of(folder) or model.licence)
+    return replace(
+        model, folder=folder, size_bytes=size, size_is_known=True, licence=licence_of(folder) or model.licence
+    )
 
 
 def _is_meant(model: Shelved, asked: str) -> bool:

@@ -112,7 +112,9 @@ def transfer(client: httpx.Client, wanted: Wanted, folder: Path, progress: Progr
         part.replace(target)
         note.unlink(missing_ok=True)
     except OSError as error:
-        raise ModelError(f"cannot write {target}: {error.strerror or error}; check the disk and name another cache folder") from error
+        raise ModelError(
+            f"cannot write {target}: {error.strerror or error}; check the disk and name another cache folder"
+        ) from error
     return Received(record, arriving.said.commit)
 
 
@@ -193,7 +195,9 @@ def _require_file(response: httpx.Response, arriving: _Arriving) -> None:
     if status in (httpx.codes.OK, httpx.codes.PARTIAL_CONTENT):
         return
     if status in (httpx.codes.NOT_FOUND, httpx.codes.GONE):
-        raise NotThereError(f"there is no {url} ({status}); check the model's name, or take its files from elsewhere with --from")
+        raise NotThereError(
+            f"there is no {url} ({status}); check the model's name, or take its files from elsewhere with --from"
+        )
     if status in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
         raise HubError(
             f"{url} is not given to everybody ({status}): the model does not exist, or its licence must be accepted first; "
@@ -215,7 +219,9 @@ def _store(response: httpx.Response, arriving: _Arriving, start: int) -> None:
         os.fsync(stream.fileno())
     if n_bytes > wanted.most_bytes:
         arriving.restart()
-        raise ModelError(f"{wanted.url} has more than {wanted.most_bytes:,} bytes; that is not the file, it is not taken")
+        raise ModelError(
+            f"{wanted.url} has more than {wanted.most_bytes:,} bytes; that is not the file, it is not taken"
+        )
 
 
 def _checked(arriving: _Arriving) -> FileRecord:
@@ -233,7 +239,9 @@ def _checked(arriving: _Arriving) -> FileRecord:
         wrong = f"hashes to {sha256}, not {wanted.sha256} as recorded"
     if wrong:
         arriving.restart()
-        raise ModelError(f"{wanted.url} {wrong}; nothing was installed, try again or take the files from elsewhere with --from")
+        raise ModelError(
+            f"{wanted.url} {wrong}; nothing was installed, try again or take the files from elsewhere with --from"
+        )
     return FileRecord(sha256, n_bytes, pinned=bool(wanted.sha256))
 
 
@@ -259,4 +267,6 @@ def _validator(etag: str) -> str:
 def _broken(arriving: _Arriving, error: httpx.TransportError) -> str:
     reason = str(error).strip().partition("\n")[0] or type(error).__name__
     have = f"; {arriving.n_bytes:,} bytes are kept, the same command goes on from there" if arriving.n_bytes else ""
-    return f"{arriving.wanted.url} cannot be read ({reason}){have}; without network, --from takes a folder with the files"
+    return (
+        f"{arriving.wanted.url} cannot be read ({reason}){have}; without network, --from takes a folder with the files"
+    )
