@@ -19,7 +19,8 @@ _FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})")
 _ITEM = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+\S")
 _HEADING = re.compile(r"[ ]{0,3}#{1,6}(?:[ \t]|$)|\[\^?[\w.-]{1,64}\]:[ \t]")  # and link definitions
 _ROW = re.compile(r"[ \t]*\|")
-_RULE = re.compile(r"[\s|:=+*_-]*")  # lines that only draw a table or a rule
+_DISPLAY = ("$$", "\\[")
+_STOPS = ".!?…।۔"
 _LEAD_IN_ENDS = (":", "：", ":**", ":*", ":_", ":-")
 
 
@@ -34,16 +35,16 @@ class Piece:
 
 
 def pieces_of(position: int, source: NumberedSource) -> list[Piece]:
-    """Pieces in order; headings, rules and fence lines are none. `position` is the source's place among the sources.
+    """Pieces in order; headings, fence lines and lines without a letter or a digit are none. `position` is the source's place among the sources.
 
     A lead-in ("… include:") takes what it leads to with it, up to LONG_CHARS characters.
     """
     content = source.passage.chunk.content
-    found = [(span, alone) for span, alone in _spans(source) if _RULE.fullmatch(span.slice(content)) is None]
+    found = [(span, alone) for span, alone in _spans(source) if any(map(str.isalnum, span.slice(content)))]
     spans = [span for span, _ in found]
     pieces = []
     for at, (span, alone) in enumerate(found):
-        end = _end_of_lead(content, spans, at) if span.slice(content).endswith(_LEAD_IN_ENDS) else span.end
+        end = _end_of_lead(content, spans, at) if _leads(content, spans, at) else span.end
         text = content[span.start : end]
         pieces.append(Piece(position, Span(span.start, end), text, alone or "\n" in text))
     return pieces
@@ -53,7 +54,7 @@ def whole_passage(position: int, source: NumberedSource) -> list[Piece]:
     """All of a source as one piece, from its first words on, without the headings and rules above them; none of blanks."""
     content = source.passage.chunk.content
     within = trim(content, 0, len(content))
-    if within is None:
+    if within is None or not any(map(str.isalnum, content)):
         return []
     first = min((piece.span.start for piece in pieces_of(position, source)), default=within.start)
     start = within.start if _FENCE.search(content[:first]) else first
@@ -124,6 +125,16 @@ def _kind(line: str, open_kind: str, fence: str, *, is_row: bool) -> str:
     if _ITEM.match(line):
         return "item"
     return "more" if open_kind else "text"
+
+
+def _leads(content: str, spans: list[Span], at: int) -> bool:
+    """Whether a piece says nothing without the next: it ends in a colon, or breaks off before a displayed formula."""
+    text = spans[at].slice(content)
+    if text.endswith(_LEAD_IN_ENDS):
+        return True
+    following = spans[at + 1] if at + 1 < len(spans) else None
+    is_formula = following is not None and content.startswith(_DISPLAY, following.start)
+    return is_formula and text[-1] not in _STOPS and "#" not in content[spans[at].end : following.start]
 
 
 def _end_of_lead(content: str, spans: list[Span], at: int) -> int:

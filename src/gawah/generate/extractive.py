@@ -29,6 +29,8 @@ _MOST_PASSAGE_CHARS = 1200
 _EMBEDDED_PIECES = 12  # the likeliest by their words; with six the answering one is left out three times as often
 _RANK_WEIGHT_BY_WORDS = 0.1
 _STOP_WORD_SHARE = 0.3
+_SENTENCE_ENDS = (".", "!", "?", "…", "؟", "۔", "।", "॥", "。", "！", "？")
+_CLOSERS = "\"'”’»)]*_` "
 _READABLE = 0.5  # coverage below which a question's vectors mean nothing, as in retrieval
 
 
@@ -244,10 +246,16 @@ def _is_within(piece: Piece, other: Piece) -> bool:
     return piece.text == other.text or (piece.source == other.source and inside)
 
 
+def _reads_on(piece: Piece, following: Piece) -> bool:
+    """Whether two pieces can stand in one line: without a full stop between them they would read as one sentence."""
+    ends = piece.text.rstrip(_CLOSERS).endswith(_SENTENCE_ENDS)
+    return ends and not piece.alone and not following.alone
+
+
 def _draft(pieces: Sequence[Piece], sources: Sequence[NumberedSource]) -> Iterator[DraftPart]:
     for at, piece in enumerate(pieces):
         if at:
-            yield DraftPart("\n" if piece.alone or pieces[at - 1].alone else " ")
+            yield DraftPart(" " if _reads_on(pieces[at - 1], piece) else "\n")
         yield DraftPart(piece.text, verbatim=True)
         ends_in_fence = piece.text.rstrip().endswith(("```", "~~~"))  # nothing may follow a fence on its line
         before = "\n" if ends_in_fence else " "
