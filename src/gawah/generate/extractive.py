@@ -92,11 +92,11 @@ class ExtractiveGenerator:
         pieces = pieces or [piece for at, source in enumerate(prompt.sources) for piece in whole_passage(at, source)]
         if not pieces:
             return []
-        idf = Idf([_terms_of(piece.text) for piece in pieces])
+        idf = Idf([_terms_of(piece.read_as) for piece in pieces])
         shares = idf.shares(query_terms(prompt.question))
         likely = likeliest(pieces, shares)
         query = self._embedder.embed_query(prompt.question)
-        made = self._embedder.embed(self._within_window([piece.text for piece in likely]))
+        made = self._embedder.embed(self._within_window([piece.read_as for piece in likely]))
         nearness = late_interaction(query, made, [idf.of_word(word) for word in query.words])
         return [
             Measured(piece, near, _held(piece, shares), 1 / (1 + piece.source))
@@ -228,7 +228,7 @@ def _with_the_other_part(chosen: list[Piece], likely: Sequence[Measured]) -> lis
 
 
 def _held(piece: Piece, shares: Mapping[str, float]) -> dict[str, float]:
-    terms = _terms_of(piece.text)
+    terms = _terms_of(piece.read_as)
     return {term: share for term, share in shares.items() if term in terms}
 
 
