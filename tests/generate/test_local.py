@@ -1,6 +1,8 @@
 """A model in this process. SmolLM2 135M follows no rules of citing and loops, so that its limits are tested with it too."""
 
 import importlib.util
+import subprocess
+import sys
 from itertools import islice
 from pathlib import Path
 
@@ -119,3 +121,30 @@ def test_what_is_no_model_is_one_line(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(ConfigurationError, match="holds no GGUF files"):
         LocalGenerator(tmp_path / "empty")
+
+
+INTERRUPTED = """
+import signal, sys
+from pathlib import Path
+import xllamacpp  # before the clock runs
+from gawah.generate import LocalGenerator
+from gawah.testing.generator import make_prompt
+
+generator = LocalGenerator(Path(sys.argv[1]), threads=1)
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+signal.setitimer(signal.ITIMER_REAL, 0.3)
+try:
+    list(generator.generate(make_prompt("fee", "The fee is 40 EUR.")))
+except KeyboardInterrupt:
+    print("interrupted")
+generator.close()
+"""
+
+
+def test_an_interrupt_while_the_model_is_loaded_ends_it():
+    """llama.cpp waits for ever when a server is let go that does not answer yet."""
+    for _ in range(2):
+        ended = subprocess.run(
+            [sys.executable, "-c", INTERRUPTED, str(FOLDER)], capture_output=True, text=True, timeout=100, check=True
+        )
+        assert ended.stdout == "interrupted\n"
