@@ -72,9 +72,9 @@ def _open_version(store: Served, who: Principal, document_id: str, sha256: str |
             os.close(file.descriptor)
         elif sha256 is None:
             raise NotFoundError(f"the file of document {document_id} is gone, or is no file any more")
-    for upload in reversed(_own_uploads(store, who, document_id)):
+    for upload in reversed(own_uploads(store, who, document_id)):
         if sha256 in (None, upload.sha256):
-            file = _open(Path(upload.path).as_uri(), upload.name, "")
+            file = _open(stored_file(upload), upload.name, "")
             if file is not None and file.sha256 == upload.sha256:
                 return file
             if file is not None:
@@ -83,8 +83,14 @@ def _open_version(store: Served, who: Principal, document_id: str, sha256: str |
     raise NotFoundError(f"no original of document {document_id}{version} is there")
 
 
-def _own_uploads(store: Served, who: Principal, document_id: str) -> list[Upload]:
+def own_uploads(store: Served, who: Principal, document_id: str) -> list[Upload]:
+    """The versions of a document that were handed over, oldest first, as far as they may see them."""
     return [one for one in store.app.uploads.of_document(document_id) if one.sha256 and who.sees(one.collection)]
+
+
+def stored_file(upload: Upload) -> str:
+    """The address of the file that an upload is kept in."""
+    return Path(upload.path).as_uri()
 
 
 def _open(uri: str, name: str, media_type: str) -> OpenedFile | None:
