@@ -85,7 +85,7 @@ function badge(status) {
 function supportOf(answer, text) {
   if (!answer.claims.length) return null;
   const counts = Object.keys(STATUS).map((status) => [status, answer.claims.filter((claim) => claim.status === status).length]);
-  const told_ = counts.filter(([, n]) => n).map(([status, n]) => h("span", { class: `tally tally-${status}` }, icon(STATUS[status][0]), `${n} ${STATUS[status][1].toLowerCase()}`));
+  const tallies = counts.filter(([, n]) => n).map(([status, n]) => h("span", { class: `tally tally-${status}` }, icon(STATUS[status][0]), `${n} ${STATUS[status][1].toLowerCase()}`));
   const items = answer.claims.map((claim) => {
     const marks = answer.marks.filter((mark) => mark.from >= claim.from && mark.to <= claim.to);
     let words = "";
@@ -103,7 +103,7 @@ function supportOf(answer, text) {
     return h("li", {}, badge(claim.status), told("p", words, { class: "claim-words" }), h("p", { class: "fine" }, notes.join(" ")));
   });
   const isOpen = answer.claims.some((claim) => claim.status === "unsupported");
-  return h("details", { class: "support", open: isOpen }, h("summary", {}, h("span", { class: "support-title" }, "Support"), told_), h("ol", {}, items));
+  return h("details", { class: "support", open: isOpen }, h("summary", {}, h("span", { class: "support-title" }, "Support"), tallies), h("ol", {}, items));
 }
 
 function flagsOf(answer) {
@@ -131,7 +131,7 @@ function sourcesOf(answer) {
       quote, h("p", { class: "source-state" }));
   });
   const verify = h("button", { type: "button", class: "quiet", onclick: (event) => verifyAll(event.currentTarget, answer) }, "Check the sources again");
-  return h("section", { class: "sources", "aria-label": "Sources" }, h("div", { class: "section-head" }, h("h3", {}, plural(items.length, "Source")), verify), h("ol", {}, items));
+  return h("section", { class: "sources", "aria-label": "Sources" }, h("div", { class: "section-head" }, h("h3", {}, plural(items.length, "source")), verify), h("ol", {}, items));
 }
 
 async function verifyAll(button, answer) {
@@ -176,25 +176,19 @@ export async function checkVersions(card, answer) {
 // --- refusals
 
 function refusalCard(answer) {
-  const refusal = answer.refusal;
+  const refusal = { unsupported: [], ...answer.refusal };
   const nearest = refusal.nearest.map((hit, index) => h("li", { class: "source" },
     h("a", { class: "source-link", href: `#/answer/${answer.answer_id}/n${index + 1}`, "data-source": `n${index + 1}` },
       h("span", { class: "source-name" }, told("span", hit.document), " ", hit.section ? told("span", hit.section, { class: "locator" }) : null)),
-    distance(hit.cosine_distance),
+    hit.cosine_distance === null ? null : h("p", { class: "fine", title: "Cosine distance from the question; smaller is nearer" }, `${hit.collection} · distance ${hit.cosine_distance.toFixed(2)}`),
     told("blockquote", hit.content)));
-  const unsupported = (refusal.unsupported || []).map((sentence) => told("li", sentence));
+  const unsupported = refusal.unsupported.map((sentence) => told("li", sentence));
   return h("article", { class: "answer refusal", "data-answer": answer.answer_id }, told("h2", answer.question, { class: "asked" }),
     h("div", { class: "refusal-head" }, h("p", { class: "refusal-title" }, "No answer in these documents"),
-      told("p", refusal.message)),
+      told("p", refusal.unsupported.length ? refusal.message : `${refusal.reason[0].toUpperCase()}${refusal.reason.slice(1)}.`)),
     unsupported.length ? h("div", {}, h("h3", {}, "What was drafted and not carried"), h("ul", {}, unsupported)) : null,
     nearest.length ? h("section", { class: "sources", "aria-label": "Nearest passages" }, h("div", { class: "section-head" }, h("h3", {}, "Nearest passages")), h("ol", {}, nearest)) : null,
     factsOf(answer));
-}
-
-function distance(value) {
-  if (value === null) return null;
-  return h("p", { class: "fine distance" },
-    h("meter", { min: "0", max: "1", value: String(Math.max(0, 1 - value)), "aria-label": "Nearness" }), `distance ${value.toFixed(2)}`);
 }
 
 // --- what produced it
@@ -206,7 +200,7 @@ function factsOf(answer) {
   const rows = [
     ["Gate", `${gate.gate}, score ${score}, threshold ${gate.threshold.toFixed(3)}`], ["Search", [...provenance.systems, provenance.reranker].join(", ")],
     ["Written by", provenance.generator], ["Model", provenance.model], ["Took", `${Math.round(total)} ms`],
-    ...provenance.notes.map((note) => ["Note", note]), ["Answer id", answer.answer_id],
+    ...provenance.notes.map((note) => ["Note", note]), ...(answer.refusal ? [["In full", answer.refusal.message]] : []), ["Answer id", answer.answer_id],
   ];
   return h("details", { class: "facts" }, h("summary", {}, "How this was made"),
     h("dl", {}, rows.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))));

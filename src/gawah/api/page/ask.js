@@ -53,8 +53,11 @@ async function build(main) {
     const draft = draftCard(question);
     const stop = new AbortController();
     Object.assign(view, { answer: null, stop });
+    field.value = "";
+    field.placeholder = "Ask another question";
+    grow();
     closeViewer();
-    if (location.hash.startsWith("#/answer")) history_replace("#/");
+    if (location.hash.startsWith("#/answer")) showHash("#/");
     clear(place, draft.card);
     send.textContent = "Stop";
     title.classList.add("unseen");
@@ -78,7 +81,7 @@ async function build(main) {
   }
 
   function finish(answer) {
-    history_replace(`#/answer/${answer.answer_id}`);
+    showHash(`#/answer/${answer.answer_id}`);
     render(answer);
     announce(answer.status === "answered"
       ? `Answer with ${plural(answer.citations.length, "source")}` : "No answer: nothing in the documents carries one");
@@ -124,8 +127,6 @@ async function build(main) {
         title.classList.remove("unseen");
         closeViewer();
         welcome();
-        field.value = "";
-        grow();
       }
       markCurrent();
       return;
@@ -134,8 +135,6 @@ async function build(main) {
       try {
         const answer = await get(`/v1/answers/${encodeURIComponent(id)}`);
         render(answer);
-        field.value = answer.question;
-        grow();
       } catch (error) {
         clear(place, trouble(error));
         return;
@@ -160,7 +159,7 @@ async function build(main) {
   return { go, leave: () => view.stop?.abort() };
 }
 
-function history_replace(hash) {
+function showHash(hash) {
   window.history.replaceState(null, "", hash);
 }
 

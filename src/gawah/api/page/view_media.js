@@ -31,7 +31,7 @@ export async function mediaView(body, found) {
     return { part, line };
   });
   clear(lines, rows.map((row) => row.line));
-  lines.querySelector(".cited")?.scrollIntoView({ block: "center" });
+  (lines.querySelector("mark.strong") || lines.querySelector(".cited"))?.scrollIntoView({ block: "center" });
   const follow = () => {
     for (const { part, line } of rows) line.classList.toggle("playing", !player.paused && player.currentTime >= part.start_s && player.currentTime < part.end_s);
   };

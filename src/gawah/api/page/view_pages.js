@@ -55,10 +55,6 @@ export async function pagesView(body, found) {
   async function draw(isNew) {
     const own = isNew ? turn : (turn += 1);
     level.textContent = `${zoom} %`;
-    before.disabled = number <= 1;
-    after.disabled = number >= layout.n_pages;
-    const printed = layout.label && layout.label !== String(number) ? ` (${layout.label})` : "";
-    where.textContent = layout.n_pages === 1 ? (isImage ? "Image" : "Page 1 of 1") : `Page ${number}${printed} of ${layout.n_pages}`;
     const width = Math.round((Math.max(240, room.clientWidth - 32) * zoom) / 100);
     const wanted = (width * window.devicePixelRatio * 72) / layout.width;
     const dpi = DPIS.find((one) => one >= wanted - 8) || DPIS.at(-1);
@@ -72,6 +68,10 @@ export async function pagesView(body, found) {
       return;
     }
     if (own !== turn) return;
+    before.disabled = number <= 1;
+    after.disabled = number >= layout.n_pages;
+    const printed = layout.label && layout.label !== String(number) ? ` (${layout.label})` : "";
+    where.textContent = isImage && layout.n_pages === 1 ? "Image" : `Page ${number}${printed} of ${layout.n_pages}`;
     sheet.style.width = `${width}px`;
     clear(sheet, picture, overlay());
     if (isNew) intoView();

@@ -77,7 +77,7 @@ function cellOf(here, ranges, nRows, nColumns) {
   const [{ from, to, text }] = here;
   const isIn = (name) => ranges.some((range) => range.name === name && range.from < to && range.to > from);
   const name = isIn("strong") ? "strong" : isIn("soft") ? "soft" : null;
-  const isNumber = /^[-−+]?[\d.,  ]+%?$/.test(text);
+  const isNumber = /^[-−+]?\d[\d.,\u00a0\u202f]*\s?%?$/.test(text);
   const cell = h("td", { class: [name, isNumber ? "number" : null].filter(Boolean).join(" ") || null, dir: "auto", rowspan: nRows > 1 ? nRows : null, colspan: nColumns > 1 ? nColumns : null });
   spoken(cell, text);
   here.forEach((one, index) => {

@@ -129,9 +129,10 @@ async function resolve(target, notices) {
     found.label = "";
   }
   if (found.from !== undefined) {
-    const place = await get(`/v1/documents/${encodeURIComponent(target.documentId)}/place`, { from: found.from, to: found.to });
-    found.locator = place.locator;
-    found.label ||= place.label;
+    const place = (range) => get(`/v1/documents/${encodeURIComponent(target.documentId)}/place`, { from: range.from, to: range.to });
+    const [whole, first] = await Promise.all([place(found), found.highlights.length ? place(found.highlights[0]) : null]);
+    found.locator = (first || whole).locator; // where to begin: at the statement that was meant, if one is known
+    found.label ||= whole.label;
   }
   return found;
 }
