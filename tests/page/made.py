@@ -12,6 +12,7 @@ EXAMPLES = (
 LANTERN = "The copper lantern of the customs house weighs nineteen kilograms."
 GOAT = "The grey goat of the lighthouse keeper is called Wilhelmina."
 HARMLESS = "<img src=x onerror=\"document.title='owned'\">"
+STORES = 'item,shelf,keeper\nbirch skis,4,Torvald\nviolin case,12,Ondrej\n"ink, blue",7,"Marta ""the quill"" Blom"\n'
 ODD_NAME = "odd \"quoted\" & <b>bold' name.md"
 ODD = f"# Odd\n\n{HARMLESS} The odd lamp of the pantry has three wicks. <script>document.title = 'owned'</script>\n"
 EVIL = """<!DOCTYPE html><html><head><title>Evil</title><script>parent.document.title='owned'</script>
@@ -19,9 +20,10 @@ EVIL = """<!DOCTYPE html><html><head><title>Evil</title><script>parent.document.
 <p>The brass barometer hangs in the <a href="javascript:alert(1)">northern</a> corridor of the school.</p>
 <img src="http://evil.example/i.png" onerror="alert(1)"><iframe src="http://evil.example/"></iframe></body></html>"""
 _FILLER = (
-    "Ledgers of the old harbour list rope, tar and canvas by the day. Nobody has counted the barrels since the spring. "
-    "The clerk writes with a steel pen and sands every page."
-).split(". ")
+    "Ledgers of the old harbour list rope, tar and canvas by the day.",
+    "Nobody has counted the barrels since the spring.",
+    "The clerk writes with a steel pen and sands every page.",
+)
 
 
 def red(page, x, y, words, size=11):
@@ -41,7 +43,7 @@ def two_columns(rotate, sentence):
                     red(page, column, y, line)
                     y -= 13
                 continue
-            page.lines(column, y, wrapped(filler.rstrip(".") + ".", 210, 11), 11, 13)
+            page.lines(column, y, wrapped(filler, 210, 11), 11, 13)
             y = page.y
     return page
 
@@ -55,6 +57,7 @@ def folder(root, examples):
         shutil.copy(examples / name, target)
     (root / "register.pdf").write_bytes(pdf([two_columns(0, LANTERN)], labels="0 << /S /r /St 4 >>"))
     (root / "turned.pdf").write_bytes(pdf([Page().text(72, 700, "An empty first page."), two_columns(90, GOAT)]))
+    (root / "stores.csv").write_text(STORES, encoding="utf-8")
     (root / ODD_NAME).write_text(ODD, encoding="utf-8")
     (root / "evil.html").write_text(EVIL, encoding="utf-8")
     (root / "broken.pdf").write_bytes(b"%PDF-1.7\nnothing of a document")

@@ -144,16 +144,16 @@ def union(boxes):
 
 
 @pytest.mark.parametrize(
-    ("question", "name", "number"),
-    [("How much does the copper lantern of the customs house weigh?", "register.pdf", 1),
-     ("What is the grey goat of the lighthouse keeper called?", "turned.pdf", 2)],
+    ("question", "name", "number", "shown"),
+    [("How much does the copper lantern of the customs house weigh?", "register.pdf", 1, "Page 1 (iv) of 1"),
+     ("What is the grey goat of the lighthouse keeper called?", "turned.pdf", 2, "Page 2 of 2")],
 )  # fmt: skip
-def test_boxes_lie_within_three_pixels_of_the_ink_they_mean(uploaded, served, opened, question, name, number):
+def test_boxes_lie_within_three_pixels_of_the_ink_they_mean(uploaded, served, opened, question, name, number, shown):
     """The cited sentence is the only red on the page, so its pixels say where it is, whatever pdfium thinks of its letters."""
     one = opened()
-    page = one.go()
+    one.go()
     card = one.ask(question)
-    assert card.locator(".source-link").first.inner_text().startswith(f"1 papers/{name}".replace("1 ", "1\n")) or name in card.inner_text()
+    assert f"papers/{name}" in card.locator(".source-link").first.inner_text()
     viewer = one.open_source()
     answer = served.client.get(f"/v1/answers/{card.get_attribute('data-answer')}").json()
     picture = viewer.locator(".page img").bounding_box()
@@ -167,8 +167,7 @@ def test_boxes_lie_within_three_pixels_of_the_ink_they_mean(uploaded, served, op
            picture["x"] + (xs.max() + 1) * across, picture["y"] + (ys.max() + 1) * down)  # fmt: skip
     assert np.abs(np.array(drawn) - np.array(ink)).max() <= NEAR_PX, (drawn, ink)
     assert in_view(viewer.locator(".boxes .strong").first)
-    shown = viewer.locator(".page-number").inner_text()
-    assert shown == ("Page 1 (iv) of 1" if number == 1 and "iv" in shown else f"Page {number} of {2 if number == 2 else 1}")
+    assert viewer.locator(".page-number").inner_text() == shown
 
 
 def test_a_two_column_page_can_be_read_selected_zoomed_and_turned(uploaded, opened):
@@ -209,17 +208,16 @@ def test_a_spreadsheet_opens_at_its_rows_with_their_own_numbers(uploaded, opened
     assert in_view(row)
 
 
-def test_a_table_file_opens_at_the_row_that_was_cited(uploaded, served, opened):
+def test_a_table_file_opens_at_the_row_that_was_cited(uploaded, opened):
     one = opened()
     one.go()
-    card = one.ask(QUESTIONS["handbook-07-own"])
-    answer = served.client.get(f"/v1/answers/{card.get_attribute('data-answer')}").json()
+    card = one.ask("Who is the keeper of the violin case?")
+    assert "violin case,12,Ondrej" in card.locator(".answer-text").inner_text()
     viewer = one.open_source()
     strong = viewer.locator("tr", has=one.page.locator("td.strong"))
-    tag = answer["answer"][: answer["answer"].index(",")]
-    assert strong.locator("td").first.inner_text() == tag
-    lines = (ROOT / "examples" / "handbook" / "instruments" / "inventory.csv").read_text("utf-8").splitlines()
-    assert lines[int(strong.locator("th").inner_text()) - 1].startswith(f"{tag},")
+    assert strong.locator("th").all_inner_texts() == ["3"]
+    assert strong.locator("td.strong").all_inner_texts() == ["violin case", "12", "Ondrej"]
+    assert viewer.locator("tbody tr").nth(3).locator("td").all_inner_texts() == ["ink, blue", "7", 'Marta "the quill" Blom']
     assert in_view(strong)
 
 

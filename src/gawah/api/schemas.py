@@ -282,6 +282,14 @@ class VerificationBody(Given):
     checks: list[CheckBody]
 
 
+class CitedNow(Given):
+    answer_id: str
+    marker: int
+    document_id: str
+    changed: bool
+    now: list[int] | None
+
+
 class TextWindow(Given):
     document_id: str
     text_sha256: str

@@ -124,8 +124,9 @@ async function resolve(target, notices) {
     const said = moved ? "The cited words stand here now." : "The cited words are not in it any more.";
     notices.append(h("div", { class: "notice warn" }, h("p", {}, h("strong", {}, "Source changed since this answer. "), said),
       moved ? null : told("blockquote", target.quote)));
-    found.highlights = [];
     [found.from, found.to] = moved || [undefined, undefined];
+    const by = moved ? found.from - target.from : 0;
+    found.highlights = moved ? found.highlights.map((range) => ({ ...range, from: range.from + by, to: range.to + by })) : [];
     found.label = "";
   }
   if (found.from !== undefined) {
@@ -138,10 +139,8 @@ async function resolve(target, notices) {
 }
 
 async function nowAt(target) {
-  const { checks } = await get(`/v1/answers/${encodeURIComponent(target.answerId)}/verification`);
-  const check = checks.find((one) => one.marker === Number(target.id));
-  if (check?.now) return check.now;
-  return check?.status === "ok" ? [target.from, target.to] : null;
+  const { now } = await get(`/v1/answers/${encodeURIComponent(target.answerId)}/citations/${target.id}/now`);
+  return now;
 }
 
 function goneCard(target) {
