@@ -124,6 +124,6 @@ def test_a_page_is_shown_in_its_colours_with_its_printed_number(sandbox):
 
 
 def test_a_page_of_html_comes_harmless_out_of_a_process_of_its_own(sandbox):
-    body, is_marked = harmless_page(sandbox, b"<p>one<script>x()</script> two</p>", "onetwo", 0)
+    body, is_marked = harmless_page(sandbox, b"<p>one<script>x()</script> two</p>", [("onetwo", 0, "soft")])
     assert is_marked
-    assert body == '<div><div><p><mark id="cited">one</mark> <mark>two</mark></p></div></div>'
+    assert body == '<div><div><p><mark class="soft" id="cited">one</mark> <mark class="soft">two</mark></p></div></div>'

@@ -7,6 +7,8 @@ kept. A file that was changed on the disk since it was read is a 409: its places
 from __future__ import annotations
 
 import io
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -38,6 +40,8 @@ PageNumber = Annotated[int, Path(ge=1, le=100_000)]
 Dpi = Annotated[int, Query(ge=36, le=300, description="pixels an inch of a PDF's page; an image is as large as it is")]
 Start = Annotated[Offset | None, Query(alias="from", description="the cited range of the canonical text")]
 End = Annotated[Offset | None, Query(alias="to")]
+Strong = Annotated[Sequence[str], Query(max_length=50, description="ranges within it, as from-to: what carries the claims")]
+_DIGITS = re.compile("[0-9]{1,12}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,17 +142,19 @@ async def get_layout(
     responses={200: {"description": "The page", "content": {"text/html": {}}}, **problems(404, 409)},
 )
 async def get_framed(
-    *, store: ServedStore, who: Reader, document_id: str, start: Start = None, end: End = None
+    *, store: ServedStore, who: Reader, document_id: str, start: Start = None, end: End = None, strong: Strong = ()
 ) -> Response:
     """An HTML document with nothing in it that acts or loads, and the range marked (`#cited`), for a frame."""
+    within = [span_within(one) for one in strong]
 
     def framed() -> str:
         record, document = _document(store, who, document_id)
         if record.media_type != "text/html":
             raise UsageError(f"a file of the type {record.media_type} is no HTML page")
         version = _version(store, who, document_id, None)
-        words, rank = layout.words_and_rank(document, span_of(start, end, document))
-        body, _ = harmless_page(store.app.sandbox, _bytes(store, version), words, rank)
+        spans = [(span_of(start, end, document), "soft"), *((span_of(*one, document), "strong") for one in within)]
+        ranges = [(*layout.words_and_rank(document, span), name) for span, name in spans if span]
+        body, _ = harmless_page(store.app.sandbox, _bytes(store, version), ranges)
         return body
 
     body = await store.read(framed)
@@ -226,6 +232,14 @@ def span_of(start: int | None, end: int | None, document: Document) -> Span | No
         raise UsageError(f"from {start} to {end} is no range")
     n_chars = len(document.text)
     return Span(min(start, n_chars), min(end, n_chars))
+
+
+def span_within(written: str) -> tuple[int, int]:
+    """`10-20` to the two numbers; UsageError."""
+    first, _, last = written.partition("-")
+    if not (_DIGITS.fullmatch(first) and _DIGITS.fullmatch(last)):
+        raise UsageError(f"{written[:40]!r} is no range; write from-to, as in 10-20")
+    return int(first), int(last)
 
 
 def _version(store: Served, who: Principal, document_id: str, sha256: str | None) -> Version:

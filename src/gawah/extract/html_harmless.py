@@ -7,8 +7,9 @@ the words that describe it. The walk does not recurse.
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -30,7 +31,7 @@ _AS_DIV = frozenset({
 _VOID = frozenset({"br", "hr"})
 _NUMBERS = frozenset({"colspan", "rowspan", "start", "value"})
 _DIRECTIONS = frozenset({"ltr", "rtl", "auto"})
-_MARK, _FIRST_MARK, _END_MARK = "<mark>", '<mark id="cited">', "</mark>"
+_CITED = ' id="cited"'  # of the first mark: where a frame begins to show the page
 
 
 @dataclass(slots=True)
@@ -42,10 +43,11 @@ class _Words:
     is_own: bool
 
 
-def harmless_html(data: bytes, words: str, rank: int) -> tuple[str, bool]:
-    """A piece of HTML, and whether `words` were found and marked: at their occurrence number `rank`, from 0, or the last.
+def harmless_html(data: bytes, ranges: Sequence[tuple[str, int, str]]) -> tuple[str, bool]:
+    """A piece of HTML, and whether anything is marked in it. Each range is (words, rank, class of the mark).
 
-    White space does not count. Raises ExtractionError as the extractor of HTML does.
+    The words are marked at their occurrence number `rank`, from 0, or the last; white space does not count. Where ranges
+    lie upon each other the later one is marked. Raises ExtractionError as the extractor of HTML does.
     """
     own = read_text(data, declared_encoding(data))
     refuse_depth(own.text)
@@ -59,7 +61,7 @@ def harmless_html(data: bytes, words: str, rank: int) -> tuple[str, bool]:
             else:
                 found.append(_Words(len(pieces), piece, is_own))
                 pieces.append(html.escape(piece))
-    is_marked = _mark(pieces, [one for one in found if one.is_own] or found, words, rank)
+    is_marked = _mark(pieces, [one for one in found if one.is_own] or found, ranges)
     return "".join(pieces), is_marked
 
 
@@ -123,24 +125,49 @@ def _attributes(node: LexborNode) -> str:
     return "".join(kept)
 
 
-def _mark(pieces: list[str], found: list[_Words], words: str, rank: int) -> bool:
-    wanted = squeezed(words)
+def _mark(pieces: list[str], found: list[_Words], ranges: Sequence[tuple[str, int, str]]) -> bool:
     shown = [squeezed(one.text) for one in found]
     whole = "".join(shown)
-    start = nth_place(whole, wanted, rank) if wanted else -1
-    if start < 0:
-        return False
-    end, at, opening = start + len(wanted), 0, _FIRST_MARK
+    names: dict[int, str] = {}  # of the characters that are marked, counted without blanks
+    for words, rank, name in ranges:
+        wanted = squeezed(words)
+        start = nth_place(whole, wanted, rank) if wanted else -1
+        names.update(dict.fromkeys(range(start, start + len(wanted)), name) if start >= 0 else {})
+    at, is_first = 0, True
     for one, bare in zip(found, shown, strict=True):
-        first, past = max(start - at, 0), min(end - at, len(bare))
+        own = [names.get(at + index) for index in range(len(bare))]
         at += len(bare)
-        if first >= past:
+        if not any(own):
             continue
-        left, right = _with_blanks(one.text, first, past)
-        marked = f"{opening}{html.escape(one.text[left:right])}{_END_MARK}"
-        pieces[one.at] = html.escape(one.text[:left]) + marked + html.escape(one.text[right:])
-        opening = _MARK
-    return True
+        written = []
+        for words, mark in _runs(one.text, own):
+            if mark is None:
+                written.append(html.escape(words))
+                continue
+            written.append(f'<mark class="{mark}"{_CITED if is_first else ""}>{html.escape(words)}</mark>')
+            is_first = False
+        pieces[one.at] = "".join(written)
+    return bool(names)
+
+
+def _runs(text: str, names: Sequence[str | None]) -> Iterator[tuple[str, str | None]]:
+    """The text in pieces of one mark each; `names` are those of its characters without blanks.
+
+    A blank between two characters of the same mark is in it.
+    """
+    following = iter(names)
+    named = ["" if character.isspace() else next(following) for character in text]
+    ahead: list[str | None] = []  # from the end: the mark of the next character that is no blank
+    for name in reversed(named):
+        ahead.append(name if name != "" else ahead[-1] if ahead else None)
+    before: str | None = None
+    for index, name in enumerate(named):
+        if name == "":
+            named[index] = before if before == ahead[-1 - index] else None
+        else:
+            before = name
+    for name, run in groupby(zip(text, named, strict=True), key=lambda pair: pair[1]):
+        yield "".join(character for character, _ in run), name
 
 
 def squeezed(text: str) -> str:
@@ -157,9 +184,3 @@ def nth_place(text: str, wanted: str, rank: int) -> int:
             break
         found = at
     return found
-
-
-def _with_blanks(text: str, first: int, past: int) -> tuple[int, int]:
-    """The range of a text that holds its characters number `first` to before `past`, blanks not counted."""
-    shown = [index for index, character in enumerate(text) if not character.isspace()]
-    return shown[first], shown[past - 1] + 1

@@ -66,7 +66,7 @@ def _image_page(data: bytes, media_type: str, number: int) -> Answer:
 
 
 def _frame(_: str, data: bytes, look: Mapping[str, Any]) -> Answer:
-    made, is_marked = harmless_html(data, str(look["words"]), int(look["rank"]))
+    made, is_marked = harmless_html(data, [(str(words), int(rank), str(name)) for words, rank, name in look["ranges"]])
     return {"marked": is_marked}, made.encode("utf-8", "replace")
 
 

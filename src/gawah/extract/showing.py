@@ -70,12 +70,12 @@ def shown_page(sandbox: Sandbox, data: bytes, media_type: str, number: int, dpi:
     return _checked(head, bytes(pixels), number)
 
 
-def harmless_page(sandbox: Sandbox, data: bytes, words: str, rank: int) -> tuple[str, bool]:
-    """The body of an HTML page with nothing in it that acts or loads (`html_harmless`), and whether `words` are marked in it.
+def harmless_page(sandbox: Sandbox, data: bytes, ranges: Sequence[tuple[str, int, str]]) -> tuple[str, bool]:
+    """The body of an HTML page with nothing in it that acts or loads, and whether `ranges` are marked in it.
 
-    `rank` is how many times the words stand in it before the place that is meant. Raises ExtractionError.
+    Ranges are those of `html_harmless`. Raises ExtractionError.
     """
-    head, body = _told(sandbox.look("text/html", data, {"kind": FRAME, "words": words, "rank": rank}))
+    head, body = _told(sandbox.look("text/html", data, {"kind": FRAME, "ranges": list(ranges)}))
     return str(body, "utf-8", "replace"), head.get("marked") is True
 
 

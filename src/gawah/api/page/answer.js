@@ -16,6 +16,7 @@ const VERIFIED = {
   changed: ["bad", "The quote is not in the source any more."],
   missing: ["bad", "The source is gone."],
 };
+const AROUND = 140; // characters of a quote that are shown around what is marked in it
 const MARKER = /\[(\d+)\]/g;
 
 /** A card that is written into while the answer comes. */
@@ -117,21 +118,38 @@ function flagsOf(answer) {
 function sourcesOf(answer) {
   const items = answer.citations.map((one) => {
     const marks = answer.claims.flatMap((claim) => claim.highlights || []).filter((mark) => mark.marker === one.marker);
-    const quote = told("blockquote", "", {});
-    spoken(quote, one.quote);
-    const ranges = marks.map((mark) => ({ ...mark, name: "strong" }));
-    appendMarked(quote, new Text(one.quote, one.from), one.from, one.to, ranges);
     return h("li", { class: "source", "data-marker": one.marker },
       h("a", { class: "source-link", href: `#/answer/${answer.answer_id}/${one.marker}`, "data-source": one.marker },
         h("span", { class: "chip", "aria-hidden": "true" }, String(one.marker)),
         h("span", { class: "source-name" }, told("span", one.document), " ", h("span", { class: "locator" }, one.locator)),
       ),
-      h("p", { class: "fine source-facts" }, one.label ? told("span", one.label) : null,
-        h("span", {}, one.collection), one.cosine_distance === null ? null : h("span", { title: "Cosine distance of the passage from the question; smaller is nearer" }, `distance ${one.cosine_distance.toFixed(2)}`)),
-      quote, h("p", { class: "source-state" }));
+      factsOfSource(one.label === one.locator ? "" : one.label, one.collection, one.cosine_distance),
+      excerpt(one.quote, one.from, marks), h("p", { class: "source-state" }));
   });
   const verify = h("button", { type: "button", class: "quiet", onclick: (event) => verifyAll(event.currentTarget, answer) }, "Check the sources again");
   return h("section", { class: "sources", "aria-label": "Sources" }, h("div", { class: "section-head" }, h("h3", {}, plural(items.length, "source")), verify), h("ol", {}, items));
+}
+
+function factsOfSource(section, collection, distance) {
+  const near = distance === null ? null : h("span", { title: "Cosine distance of the passage from the question; smaller is nearer" }, `distance ${distance.toFixed(2)}`);
+  const parts = [section && told("span", section), collection, near].filter(Boolean);
+  return h("p", { class: "fine source-facts" }, parts.flatMap((part, index) => (index ? [" · ", part] : [part])));
+}
+
+/** The words of a quote around its marked statements, or its beginning; what is left out shows as an ellipsis. */
+function excerpt(quote, start, marks) {
+  const text = new Text(quote, start);
+  const first = marks.length ? Math.min(...marks.map((mark) => mark.from)) - AROUND : start;
+  const last = marks.length ? Math.max(...marks.map((mark) => mark.to)) + AROUND : start + 3 * AROUND;
+  let from = Math.max(start, first);
+  let to = Math.min(text.end, last);
+  while (from > start && from < text.end && !/\s/.test(text.slice(from - 1, from))) from -= 1;
+  while (to < text.end && !/\s/.test(text.slice(to, to + 1))) to += 1;
+  const element = spoken(h("blockquote", { dir: "auto" }), quote);
+  if (from > start) element.append("… ");
+  appendMarked(element, text, from, to, marks.map((mark) => ({ ...mark, name: "strong" })));
+  if (to < text.end) element.append(" …");
+  return element;
 }
 
 async function verifyAll(button, answer) {
@@ -180,12 +198,12 @@ function refusalCard(answer) {
   const nearest = refusal.nearest.map((hit, index) => h("li", { class: "source" },
     h("a", { class: "source-link", href: `#/answer/${answer.answer_id}/n${index + 1}`, "data-source": `n${index + 1}` },
       h("span", { class: "source-name" }, told("span", hit.document), " ", hit.section ? told("span", hit.section, { class: "locator" }) : null)),
-    hit.cosine_distance === null ? null : h("p", { class: "fine", title: "Cosine distance from the question; smaller is nearer" }, `${hit.collection} · distance ${hit.cosine_distance.toFixed(2)}`),
-    told("blockquote", hit.content)));
+    factsOfSource("", hit.collection, hit.cosine_distance), excerpt(hit.content, hit.from, [])));
   const unsupported = refusal.unsupported.map((sentence) => told("li", sentence));
   return h("article", { class: "answer refusal", "data-answer": answer.answer_id }, told("h2", answer.question, { class: "asked" }),
     h("div", { class: "refusal-head" }, h("p", { class: "refusal-title" }, "No answer in these documents"),
-      told("p", refusal.unsupported.length ? refusal.message : `${refusal.reason[0].toUpperCase()}${refusal.reason.slice(1)}.`)),
+      h("p", {}, refusal.unsupported.length ? "An answer was drafted, and its sources do not carry it." : "Nothing in them answers this question, so nothing is made up."),
+      told("p", refusal.unsupported.length ? "" : `${refusal.reason[0].toUpperCase()}${refusal.reason.slice(1)}.`, { class: "fine" })),
     unsupported.length ? h("div", {}, h("h3", {}, "What was drafted and not carried"), h("ul", {}, unsupported)) : null,
     nearest.length ? h("section", { class: "sources", "aria-label": "Nearest passages" }, h("div", { class: "section-head" }, h("h3", {}, "Nearest passages")), h("ol", {}, nearest)) : null,
     factsOf(answer));

@@ -80,18 +80,20 @@ export async function pagesView(body, found) {
   function overlay() {
     const x = (percent) => (percent * layout.width) / 100;
     const y = (percent) => (percent * layout.height) / 100;
-    const strong = strongBoxes();
+    const whole = found.from === undefined ? [] : [found];
+    const soft = isImage ? boxesOf(whole) : layout.boxes; // of an image the server has one box around all of it
+    const strong = boxesOf(found.highlights);
     const rectangle = (name) => ([x0, y0, x1, y1]) => s("rect", { class: name, x: x(x0), y: y(y0), width: Math.max(0.5, x(x1 - x0)), height: Math.max(0.5, y(y1 - y0)) });
     return s("svg", { class: "over", viewBox: `0 0 ${layout.width} ${layout.height}` },
-      s("g", { class: "boxes", "aria-hidden": "true" }, layout.boxes.map(rectangle("box")), strong.map(rectangle("box strong"))),
+      s("g", { class: "boxes", "aria-hidden": "true" }, soft.map(rectangle("box")), strong.map(rectangle("box strong"))),
       s("g", { class: "words" }, linesOf(layout.words).map((line) => lineOf(line, x, y))));
   }
 
-  /** Boxes of the statements that carry the claims: those of their words, joined where they follow each other on a line. */
-  function strongBoxes() {
+  /** Boxes of ranges of the text: those of their words, joined where they follow each other on a line. */
+  function boxesOf(ranges) {
     const boxes = [];
     for (const word of layout.words) {
-      if (!found.highlights.some((range) => range.from < word.to && range.to > word.from)) continue;
+      if (!ranges.some((range) => range.from < word.to && range.to > word.from)) continue;
       const last = boxes.at(-1);
       if (last && isBeside(last, word.box)) {
         last[0] = Math.min(last[0], word.box[0]);

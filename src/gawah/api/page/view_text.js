@@ -58,13 +58,64 @@ export function blockElements(window_, ranges) {
     appendMarked(made_, text, block.from, block.to, ranges);
     return made_;
   };
-  for (const block of window_.blocks) {
+  for (const block of tablesJoined(window_.blocks, text)) {
     if (block.to <= block.from) continue;
     while (parts.length && parts[0].from < block.to && window_.part_kind !== "time") made.push(h("p", { class: "part" }, parts.shift().label));
     rest(block.from);
-    made.push(element({ ...block, from: Math.max(at, block.from) }));
+    const own = { ...block, from: Math.max(at, block.from) };
+    made.push((block.kind === "table" && tableElement(own, text, ranges)) || element(own));
     at = Math.max(at, block.to);
   }
   rest(window_.to);
   return made;
+}
+
+/** Tables are blocks of one row each in some formats: rows that follow each other are one table. */
+function tablesJoined(blocks, text) {
+  const joined = [];
+  for (const block of blocks) {
+    const last = joined.at(-1);
+    if (last?.kind === "table" && block.kind === "table" && text.slice(last.to, block.from) === "\n") last.to = block.to;
+    else joined.push({ ...block });
+  }
+  return joined;
+}
+
+const RULE = /^[\s|:+-]+$/;
+
+/** Lines of cells between pipes as a table; null for what is none. A line of dashes parts the head from the rest. */
+function tableElement(block, text, ranges) {
+  const lines = [];
+  let at = block.from;
+  for (const line of text.slice(block.from, block.to).split("\n")) {
+    lines.push({ line, at });
+    at += Array.from(line).length + 1;
+  }
+  const shown = lines.filter(({ line }) => line.trim());
+  if (!shown.length || shown.some(({ line }) => !line.includes("|"))) return null;
+  const nHead = RULE.test(shown[1]?.line || "") ? 1 : 0;
+  const rows = shown.filter(({ line }) => !RULE.test(line)).map(({ line, at: start }, index) =>
+    h("tr", {}, cellsOf(line, start).map(({ from, to }) => {
+      const cell = spoken(h(index < nHead ? "th" : "td", { dir: "auto", scope: index < nHead ? "col" : null }), text.slice(from, to));
+      appendMarked(cell, text, from, to, ranges);
+      return cell;
+    })));
+  return h("table", { class: "text-table", tabindex: "0" }, nHead ? h("thead", {}, rows.slice(0, 1)) : null, h("tbody", {}, rows.slice(nHead)));
+}
+
+/** Where the cells of a line stand, without the blanks around them; a pipe behind a backslash is a pipe. */
+function cellsOf(line, start) {
+  const points = Array.from(line);
+  const edges = [-1];
+  points.forEach((point, index) => point === "|" && points[index - 1] !== "\\" && edges.push(index));
+  edges.push(points.length);
+  const cells = [];
+  for (let i = 0; i + 1 < edges.length; i += 1) {
+    let [from, to] = [edges[i] + 1, edges[i + 1]];
+    while (from < to && points[from].trim() === "") from += 1;
+    while (to > from && points[to - 1].trim() === "") to -= 1;
+    const isOutside = from === to && ((i === 0 && line.trimStart().startsWith("|")) || (i + 2 === edges.length && line.trimEnd().endsWith("|")));
+    if (!isOutside) cells.push({ from: start + from, to: start + to });
+  }
+  return cells;
 }

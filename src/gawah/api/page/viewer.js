@@ -63,7 +63,7 @@ export async function openViewer(target) {
     clear(heading, told("bdi", record.name));
     const original = h("a", { target: "_blank", rel: "noopener" }, "Original");
     original.href = await address(documentPrefix(record.id), "original", { sha256: target.fileSha256 || "" });
-    clear(place, [target.section && told("span", target.section), found.label && h("span", { class: "locator" }, found.label), original].filter(Boolean).flatMap((part, i) => (i ? [" · ", part] : [part])));
+    clear(place, [target.section && target.section !== found.label && told("span", target.section), found.label && h("span", { class: "locator" }, found.label), original].filter(Boolean).flatMap((part, i) => (i ? [" · ", part] : [part])));
     const views = viewsOf(record);
     const show = async (index) => {
       own.leave();
