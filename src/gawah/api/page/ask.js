@@ -17,7 +17,7 @@ export { askView as answerView };
 async function build(main) {
   const view = { answer: null, card: null, stop: null };
   const { collections } = await get("/v1/collections");
-  const field = h("textarea", { id: "question", name: "question", rows: "1", dir: "auto", maxlength: "8000", required: true,
+  const field = h("textarea", { id: "question", name: "question", rows: "1", dir: "auto", maxlength: "8000",
     placeholder: "Ask about your documents", enterkeyhint: "send", "aria-describedby": "question-help" });
   const scope = h("select", { id: "scope", "aria-label": "Ask in" }, h("option", { value: "" }, "All collections"),
     collections.map((one) => h("option", { value: one.name }, one.name)));
