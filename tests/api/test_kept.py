@@ -29,6 +29,8 @@ def test_what_was_used_last_is_kept_and_never_more_than_may_be():
     assert kept.get("large", lambda: "x" * 99) == "x" * 99
     get("a")
     assert made[-1] == "a"
+    kept.clear()
+    assert (kept._total, len(kept._values)) == (0, 0)
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 6)), max_size=40))

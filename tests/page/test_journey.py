@@ -47,11 +47,35 @@ def uploaded(chromium, served, tmp_path_factory):
 def test_a_folder_is_uploaded_and_its_states_are_seen_to_change(uploaded, served):
     assert {"ready", "failed"} <= uploaded["said"]
     assert uploaded["said"] & {"queued", "extracting", "chunking", "embedding"}
-    documents = served.client.get("/v1/documents").json()["documents"]
+    documents = served.client.get("/v1/documents", params={"collection": "papers"}).json()["documents"]
     assert len(documents) == uploaded["n_files"]
-    assert {document["collection"] for document in documents} == {"papers"}
     assert "papers/handbook/guides/volunteer-hi.md" in uploaded["names"]
     assert f"papers/{made.ODD_NAME}" in uploaded["names"]
+
+
+def test_files_dropped_on_the_page_are_uploaded_under_their_names(uploaded, served, opened):
+    one = opened()
+    page = one.go("#/documents")
+    page.wait_for_selector(".drop")
+    dropped = page.evaluate_handle("""() => {
+      const held = new DataTransfer();
+      held.items.add(new File(["# Dropped\\n\\nThe dropped note is of paper.\\n"], "dropped 'note'.md"));
+      held.items.add(new File(["hidden"], ".hidden"));
+      return held;
+    }""")
+    for event in ("dragenter", "dragover", "drop"):
+        page.dispatch_event("body", event, {"dataTransfer": dropped})
+    page.wait_for_selector(".upload-list [data-done] .state-good")
+    assert page.locator(".upload-name").all_inner_texts() == ["dropped 'note'.md"]
+    assert [one["name"] for one in served.client.get("/v1/documents", params={"words": "dropped"}).json()["documents"]] == ["dropped 'note'.md"]
+
+
+@pytest.mark.parametrize("hash_", ["#/constructor", "#/answer/%E0%A4%A", "#/answer/nothing/1", "#/documents/nothing", "#/evaluation/x"])
+def test_an_address_that_leads_nowhere_is_said_or_is_the_beginning(uploaded, opened, hash_):
+    one = opened()
+    page = one.go(hash_)
+    page.wait_for_selector("#main h1")
+    one.complaints = [line for line in one.complaints if "404" not in line]
 
 
 def test_a_failed_document_shows_its_reason_and_is_retried(uploaded, served, opened):

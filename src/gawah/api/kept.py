@@ -38,3 +38,9 @@ class Kept(Generic[T]):
                 _, gone = self._values.popitem(last=False)
                 self._total -= self._weight(gone)
         return made
+
+    def clear(self) -> None:
+        """Forgets all: what was purged stays in no memory either."""
+        with self._lock:
+            self._values.clear()
+            self._total = 0

@@ -9,39 +9,45 @@ import { closeViewer } from "./viewer.js";
 
 const main = document.getElementById("main");
 const keyButton = document.getElementById("key-button");
-let current = { name: "", leave: () => {}, go: null };
+let current = { tab: "", leave: () => {}, go: null };
 let me = null;
 
-/** `#/answer/ID/2` to ["answer", "ID", "2"]. */
+/** `#/answer/ID/2` to ["answer", "ID", "2"]; what is no address of ours is the beginning. */
 function route() {
-  return location.hash.replace(/^#\/?/, "").split("/").map(decodeURIComponent).filter(Boolean);
+  try {
+    const parts = location.hash.replace(/^#\/?/, "").split("/").map(decodeURIComponent).filter(Boolean);
+    return VIEWS.has(parts[0]) ? parts : [];
+  } catch {
+    return [];
+  }
 }
 
-const VIEWS = { "": askView, answer: answerView, documents: documentsView, evaluation: evaluationView };
-const TABS = { "": "ask", answer: "ask", documents: "documents", evaluation: "evaluation" };
+// An address's first part to the view, and the tab it stands under.
+const VIEWS = new Map([
+  ["", [askView, "ask"]], ["answer", [answerView, "ask"]], ["documents", [documentsView, "documents"]], ["evaluation", [evaluationView, "evaluation"]],
+]);
 
 async function show() {
   const [name = "", ...rest] = route();
   if (location.hash === "#main") return;
-  const view = VIEWS[name] || askView;
+  const [view, tab] = VIEWS.get(name);
   for (const link of document.querySelectorAll("nav [data-view]")) {
-    if (link.dataset.view === TABS[name]) link.setAttribute("aria-current", "page");
+    if (link.dataset.view === tab) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
-  if (current.go && (current.name === name || (TABS[name] === "ask" && TABS[current.name] === "ask"))) {
-    current.name = name;
+  if (current.go && current.tab === tab) {
     current.go(name, rest);
     return;
   }
   const isFirst = !current.go;
   current.leave();
   closeViewer();
-  current = { name, leave: () => {}, go: null };
-  main.className = `view-${TABS[name] || "ask"}`;
+  current = { tab, leave: () => {}, go: null };
+  main.className = `view-${tab}`;
   try {
     me ??= await get("/v1/me");
     const shown = await view(main, me);
-    current = { name, leave: shown.leave || (() => {}), go: shown.go };
+    current = { tab, leave: shown.leave || (() => {}), go: shown.go };
     shown.go(name, rest);
     if (!isFirst) main.querySelector("h1")?.focus();
   } catch (error) {
@@ -87,7 +93,7 @@ function showKeyButton() {
 keyButton.addEventListener("click", () => {
   setKey("");
   me = null;
-  current = { name: "", leave: current.leave, go: null };
+  current = { tab: "", leave: current.leave, go: null };
   show();
 });
 

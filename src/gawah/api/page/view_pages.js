@@ -14,6 +14,7 @@ export async function pagesView(body, found) {
   let number = locator?.first_page || locator?.page || 1;
   let zoom = 100;
   let layout = null;
+  let drawnFor = 0; // the width of the room that the picture was drawn for
   let turn = 0; // of the newest request: answers to older ones are not shown
 
   const where = h("span", { class: "page-number", "aria-live": "polite" });
@@ -55,7 +56,8 @@ export async function pagesView(body, found) {
   async function draw(isNew) {
     const own = isNew ? turn : (turn += 1);
     level.textContent = `${zoom} %`;
-    const width = Math.round((Math.max(240, room.clientWidth - 32) * zoom) / 100);
+    drawnFor = room.clientWidth;
+    const width = Math.round((Math.max(240, drawnFor - 32) * zoom) / 100);
     const wanted = (width * window.devicePixelRatio * 72) / layout.width;
     const dpi = DPIS.find((one) => one >= wanted - 8) || DPIS.at(-1);
     const src = await address(prefix, `pages/${number}`, isImage ? {} : { dpi });
@@ -119,7 +121,7 @@ export async function pagesView(body, found) {
   let timer = 0;
   const resized = new ResizeObserver(() => {
     clearTimeout(timer);
-    timer = setTimeout(() => layout && draw(false), 150);
+    timer = setTimeout(() => room.clientWidth !== drawnFor && draw(false), 150);
   });
   await go(number);
   resized.observe(room);
