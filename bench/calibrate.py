@@ -218,10 +218,16 @@ def report(sets: dict[str, Asked], mixed: dict[str, list[GateQuestion]], calibra
         n_bluffs=vectors.n_bluffs, n_down=vectors.n_unanswerable, bound=share(vectors.bluff_bound),
         gave=vectors.n_give_ups, n_up=vectors.n_answerable, threshold=f"{vectors.threshold:.2f}",
     )]  # fmt: skip
-    out.append(model_table(vectors) + f"\nFor questions the encoder cannot read, by words alone, fitted on the Hindi and Urdu sets (threshold "
-               f"{words.threshold:.2f}; {words.n_bluffs} of {words.n_unanswerable} bluffed, at most "
-               f"{share(words.bluff_bound)}; {words.n_give_ups} of {words.n_answerable} given up):\n\n" + model_table(words))
-    out += [OTHER_THRESHOLDS, curve_table([question for name in DEVELOPMENT for question in sets[name].questions], vectors.model)]
+    out.append(
+        model_table(vectors)
+        + f"\nFor questions the encoder cannot read, by words alone, fitted on the Hindi and Urdu sets (threshold "
+        f"{words.threshold:.2f}; {words.n_bluffs} of {words.n_unanswerable} bluffed, at most "
+        f"{share(words.bluff_bound)}; {words.n_give_ups} of {words.n_answerable} given up):\n\n" + model_table(words)
+    )
+    out += [
+        OTHER_THRESHOLDS,
+        curve_table([question for name in DEVELOPMENT for question in sets[name].questions], vectors.model),
+    ]
     out += [LEAVE_OUT, separation_table(folds), LEAVE_OUT_DECISIONS, decision_table(folds)]
     out += [SIGNALS, signal_table(sets), CONSTRAINT, constraint_table(folds)]
     out += [LANGUAGES, language_table({"hi": ([sets[FOREIGN[1]]], sets[FOREIGN[0]]), "ur": ([sets[FOREIGN[0]]], sets[FOREIGN[1]])}),
@@ -232,10 +238,10 @@ def report(sets: dict[str, Asked], mixed: dict[str, list[GateQuestion]], calibra
 
 
 def model_table(one) -> str:
-    rows = [
-        [f.name, f"{f.coefficient:+.3f}", f"{f.mean:.3f}", f"{f.scale:.3f}"] for f in one.model.features
-    ]
-    return table(["signal", "coefficient", "mean", "scale"], [*rows, ["intercept", f"{one.model.intercept:+.3f}", "", ""]])
+    rows = [[f.name, f"{f.coefficient:+.3f}", f"{f.mean:.3f}", f"{f.scale:.3f}"] for f in one.model.features]
+    return table(
+        ["signal", "coefficient", "mean", "scale"], [*rows, ["intercept", f"{one.model.intercept:+.3f}", "", ""]]
+    )
 
 
 def curve_table(questions: Sequence[GateQuestion], model: MonotoneModel) -> str:
@@ -315,8 +321,13 @@ def language_table(folds) -> str:
         score = scorer(fitted_on(fold, WORD_SIGNALS))
         for gate, one in {"cosine": cosine, "bm25_share": lambda q: q.signals["bm25_share"], "by words": score}.items():
             rows.append([f"{name}, {gate}", *areas(one, test)])
-        for label, threshold in (("balanced, carried over", carried(score, fold)), ("at 1 bluff", at_most(score, test, 1))):
-            decisions.append([f"{name}, by words, {label}", *outcome(score, test, threshold), hidden_passed(score, test, threshold)])
+        for label, threshold in (
+            ("balanced, carried over", carried(score, fold)),
+            ("at 1 bluff", at_most(score, test, 1)),
+        ):
+            decisions.append(
+                [f"{name}, by words, {label}", *outcome(score, test, threshold), hidden_passed(score, test, threshold)]
+            )
     return joined(rows, decisions)
 
 
@@ -325,10 +336,16 @@ def elsewhere(sets, vectors) -> str:
     score = scorer(vectors.model)
     for name in OTHERS:
         asked = sets[name].readable()
-        for gate, one in {"cosine": cosine, "bm25_share": lambda q: q.signals["bm25_share"], "calibrated": score}.items():
+        for gate, one in {
+            "cosine": cosine,
+            "bm25_share": lambda q: q.signals["bm25_share"],
+            "calibrated": score,
+        }.items():
             rows.append([f"{name}, {gate}", *areas(one, asked)])
         for label, one, threshold in (("calibrated", score, vectors.threshold), ("reference", cosine, 1 - 0.675)):
-            decisions.append([f"{name}, {label} as shipped", *outcome(one, asked, threshold), hidden_passed(one, asked, threshold)])
+            decisions.append(
+                [f"{name}, {label} as shipped", *outcome(one, asked, threshold), hidden_passed(one, asked, threshold)]
+            )
     decisions += [
         [f"{name}, calibrated as shipped (fitted on it)", *outcome(score, sets[name], vectors.threshold),
          hidden_passed(score, sets[name], vectors.threshold)]
@@ -361,7 +378,10 @@ def failures(folds) -> str:
         lines.append(f"\n{name}, fitted and balanced on the other set. Bluffed:\n")
         lines += [f"- {q.query} ({q.group}, {score(q):+.2f} over {threshold:+.2f})" for q in bluffed] or ["- none"]
         lines.append("\nGiven up, lowest score first:\n")
-        lines += [f"- {q.query} ({q.group}, {score(q):+.2f}{'' if q.right else '; the needle was not in the best four'})" for q in gone]
+        lines += [
+            f"- {q.query} ({q.group}, {score(q):+.2f}{'' if q.right else '; the needle was not in the best four'})"
+            for q in gone
+        ]
     return "\n".join(lines)
 
 

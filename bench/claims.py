@@ -67,7 +67,8 @@ def read_set(path: Path = SET) -> list[Labelled]:
         turn[row["kind"]] += 1
         part[row["id"]] = TUNED_ON if turn[row["kind"]] % 2 else HELD_OUT
     return [
-        Labelled(row["id"], row["kind"], row["label"], row["claim"], _sources(row["quotes"]), part[row["id"]]) for row in rows
+        Labelled(row["id"], row["kind"], row["label"], row["claim"], _sources(row["quotes"]), part[row["id"]])
+        for row in rows
     ]
 
 
@@ -108,7 +109,9 @@ def judge(labelled: Labelled, likeness: Likeness) -> Judged:
     return Judged(labelled, checked[0])
 
 
-def precision_and_recall(judged: Sequence[Judged], flagged: Sequence[str] = ("unsupported",)) -> tuple[Estimate, Estimate]:
+def precision_and_recall(
+    judged: Sequence[Judged], flagged: Sequence[str] = ("unsupported",)
+) -> tuple[Estimate, Estimate]:
     """Of sentences that cite: which share of the flagged deserves it, and which share of those that deserve it is flagged."""
     cited = [one for one in judged if one.labelled.label != "uncited"]
     named = [one for one in cited if one.claim.status in flagged]
@@ -139,7 +142,10 @@ def _shown(found: Estimate) -> str:
 
 
 def kinds_table(judged: Sequence[Judged]) -> str:
-    lines = ["| kind | should be | sentences | supported | weak | unsupported | uncited |", "|---|---|---|---|---|---|---|"]
+    lines = [
+        "| kind | should be | sentences | supported | weak | unsupported | uncited |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for kind in dict.fromkeys(one.labelled.kind for one in judged):
         of_kind = [one for one in judged if one.labelled.kind == kind]
         cells = [kind, of_kind[0].labelled.label, len(of_kind), *counts(judged, kind).values()]
@@ -162,7 +168,9 @@ def measure() -> list[Judged]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; 1 when the page would change")
-    parser.add_argument("--show", action="store_true", help="the sentences of the half to tune on that were judged otherwise")
+    parser.add_argument(
+        "--show", action="store_true", help="the sentences of the half to tune on that were judged otherwise"
+    )
     options = parser.parse_args()
     judged = measure()
     if options.show:

@@ -143,7 +143,16 @@ def cuts_table(experiment: Experiment) -> str:
             form, f"{audit.n_chunks:,}", f"{audit.n_tokens:,}", share(audit.header_share), str(audit.n_over_before_guard),
             str(audit.n_truncated), f"{audit.n_whole:,}/{audit.n_sentences:,}", share(audit.survival),
         ])  # fmt: skip
-    head = ["", "chunks", "tokens embedded", "header and overlap", "over the window", "truncated", "sentences whole", "share"]
+    head = [
+        "",
+        "chunks",
+        "tokens embedded",
+        "header and overlap",
+        "over the window",
+        "truncated",
+        "sentences whole",
+        "share",
+    ]
     return table(head, rows)
 
 

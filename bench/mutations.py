@@ -137,7 +137,9 @@ def table(ends: Sequence[tuple[str, str]]) -> str:
     counted = Counter(ends)
     columns = sorted({end for _, end in ends}, key=lambda end: (end != "ready", end))
     rows = [["file", *columns], ["---"] * (len(columns) + 1)]
-    rows += [[ending, *(str(counted[ending, end] or "") for end in columns)] for ending in sorted({one for one, _ in ends})]
+    rows += [
+        [ending, *(str(counted[ending, end] or "") for end in columns)] for ending in sorted({one for one, _ in ends})
+    ]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
@@ -191,12 +193,16 @@ def report(
             keep.mkdir(parents=True, exist_ok=True)
             (keep / name).write_bytes(mutant.data)
     print(table(ends))
-    print(f"\n{len(made)} files, {len(ends)} documents, {wall_s:.0f} s; the longest took {slowest[0]:.1f} s ({slowest[1]})")
+    print(
+        f"\n{len(made)} files, {len(ends)} documents, {wall_s:.0f} s; the longest took {slowest[0]:.1f} s ({slowest[1]})"
+    )
     crashes = [record for record in records.values() if record.failure and record.failure.code == "extractor_crashed"]
     for record in crashes:
         print(f"crashed: {record.name}: {record.failure.reason if record.failure else ''}")
     bad = [end for _, end in ends if end.startswith("BAD")]
-    print(f"python exceptions: {len(faults)}; without a proper end: {len(bad)}; unaccounted: {', '.join(lost) or 0}; good file found: {is_good}")
+    print(
+        f"python exceptions: {len(faults)}; without a proper end: {len(bad)}; unaccounted: {', '.join(lost) or 0}; good file found: {is_good}"
+    )
     return 1 if faults or bad or lost or not is_good else 0
 
 

@@ -34,7 +34,23 @@ _CODE = (
 def made(n_pages: int, seed: int = 1) -> bytes:
     """A document of about 3,300 characters a page."""
     draw = random.Random(seed)
-    words = ["harbour", "lantern", "officer", "coffee", "river", "journal", "quartz", "pilgrim", "infrastructure", "administration", "keeper", "survey", "in", "of", "the"]
+    words = [
+        "harbour",
+        "lantern",
+        "officer",
+        "coffee",
+        "river",
+        "journal",
+        "quartz",
+        "pilgrim",
+        "infrastructure",
+        "administration",
+        "keeper",
+        "survey",
+        "in",
+        "of",
+        "the",
+    ]
     pages = []
     for number in range(n_pages):
         page = Page().text(60, 765, "Annals of the Harbour Board", 8).text(300, 40, str(number + 1), 8)
@@ -42,7 +58,9 @@ def made(n_pages: int, seed: int = 1) -> bytes:
             prose = " ".join(draw.choice(words) for _ in range(420))
             page.lines(55 + 262 * column, 730, wrapped(prose, 235)[: 35 if number % 5 == 0 else 52], leading=12)
         for row in range(14 if number % 5 == 0 else 0):
-            for x, cell in zip((60, 180, 330, 460), (f"Berth {row}", draw.choice(words), f"{row}.5 m", "7"), strict=True):
+            for x, cell in zip(
+                (60, 180, 330, 460), (f"Berth {row}", draw.choice(words), f"{row}.5 m", "7"), strict=True
+            ):
                 page.text(x, 290 - 15 * row, cell)
         pages.append(page)
     return pdf(pages)

@@ -43,7 +43,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "GAWAH_STORE": str(Path(folder, "store"))}
         for collection in ("handbook", "formats"):
-            command = [sys.executable, "-m", "gawah", "ingest", ROOT / "examples" / collection, "--collection", collection]
+            command = [
+                sys.executable,
+                "-m",
+                "gawah",
+                "ingest",
+                ROOT / "examples" / collection,
+                "--collection",
+                collection,
+            ]
             subprocess.run(list(map(str, command)), env=environment, check=True)
         command = [sys.executable, "-m", "gawah", "serve", "--port", "0", "--workers", "0"]
         with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as server:

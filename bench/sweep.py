@@ -75,4 +75,3 @@ would let through. It was chosen on these two sets, so their figures flatter it.
 threshold on one distance parts them from questions that have an answer. Far questions it refuses reliably. Over Hindi and
 Urdu text this English encoder puts everything close together (distances of 0.1 to 0.3 whatever is asked), so there this
 gate refuses next to nothing. Set `gate_threshold` lower where a wrong answer costs more than a refusal."""
-

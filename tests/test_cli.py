@@ -168,7 +168,7 @@ def test_an_edit_is_verified_as_moved_and_then_changed(filled, tmp_path):
         (("ask", "x", "--set", "passages=99"), 5, "passages"),
         (("ask", "x", "--set", "pasages=3"), 5, "did you mean passages"),
         (("ask", "x", "--set", "model=/no/such/model"), 5, "/no/such/model"),
-        (("ask", "x", "--set", "generator=openai"), 5, "openai_model"),
+        (("ask", "x", "--set", "generator=openai"), 5, "generator_model"),
         (("show", "nobody"), 1, "nobody"),
         (("ask", "x", "--document", "nobody.md"), 1, "no document is of nobody.md"),
         (("rm", "nobody"), 1, "no document nobody"),
@@ -200,7 +200,7 @@ def test_a_foreign_and_a_damaged_store_are_one_line_each(gawah, folder, tmp_path
 
 
 def test_an_unreachable_generator_is_exit_code_7_and_nothing_is_recorded(filled):
-    settings = ("--set", "generator=openai", "--set", "openai_model=m", "--set", "openai_url=http://127.0.0.1:9/v1")
+    settings = ("--set", "generator=openai", "--set", "generator_model=m", "--set", "openai_url=http://127.0.0.1:9/v1")
     assert "127.0.0.1:9" in one_line(filled("ask", "How much is the membership fee?", *settings, code=7))
     assert "0 answers" in filled("verify").stdout
 

@@ -91,7 +91,7 @@ def test_every_question_is_asked_tallied_and_kept(gawah_eval, write_set, tmp_pat
     folder, out = write_set(), tmp_path / "run"
     wide = ("--system", "bm25", *REFERENCE, "--set", "gate_threshold=2")
     done = gawah_eval(folder, "--answers", "--concurrency", "3", "--deadline", "60", "--out", out, *wide)
-    for words in ("asked extractive/1, 3 questions at a time, at most 60 s each", "timed_out", "retriever missed"):
+    for words in ("asked extractive/2, 3 questions at a time, at most 60 s each", "timed_out", "retriever missed"):
         assert words in done.stdout
     assert "answered  u2" in done.stderr
     lines = [json.loads(line) for line in (out / "answers.jsonl").read_text().splitlines()]

@@ -29,7 +29,7 @@ from gawah.gate import (
     load_calibration,
     packaged_calibration,
 )
-from gawah.generate import ExtractiveGenerator, OpenAIGenerator
+from gawah.generate import ExtractiveGenerator, LocalGenerator, OpenAIGenerator
 from gawah.index.local import LocalIndex
 from gawah.ingest import PIPELINE, Intake, Plan, plan_folder, run_jobs, run_plan, stale_parts
 from gawah.models.encoder import load_encoder
@@ -119,7 +119,11 @@ class Application:
     @cached_property
     def assistant(self) -> Assistant:
         gate, notes = build_gate(self.settings, self.gate_stamp)
-        generator = self._generator or build_generator(self.settings, self.embedder)
+        generator = self._generator
+        if generator is None:
+            generator = build_generator(self.settings, self.embedder)
+            if isinstance(generator, LocalGenerator):
+                self._resources.enter_context(generator)
         return Assistant(self.catalog, self.retriever, gate, generator, notes, self.settings.strict)
 
     @property
@@ -296,11 +300,19 @@ def build_gate(settings: Settings, stamp: CalibrationStamp) -> tuple[Gate, tuple
 def build_generator(settings: Settings, embedder: Embedder) -> Generator:
     if settings.generator == "extractive":
         return ExtractiveGenerator(embedder)
-    if not settings.openai_model:
-        raise ConfigurationError("the openai generator needs a model name: set openai_model (GAWAH_OPENAI_MODEL)")
+    if settings.generator == "local":
+        if not settings.generator_model:
+            raise ConfigurationError(
+                "the local generator needs a model: set generator_model to a GGUF file (GAWAH_GENERATOR_MODEL)"
+            )
+        return LocalGenerator(
+            Path(settings.generator_model), threads=settings.threads, deadline_s=settings.generator_timeout_s
+        )
+    if not settings.generator_model:
+        raise ConfigurationError("the openai generator needs a model name: set generator_model (GAWAH_GENERATOR_MODEL)")
     return OpenAIGenerator(
         base_url=settings.openai_url,
-        model=settings.openai_model,
+        model=settings.generator_model,
         api_key=settings.openai_key.get_secret_value(),
         deadline_s=settings.generator_timeout_s,
     )

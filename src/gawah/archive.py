@@ -16,7 +16,9 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 
 MOST_MEMBERS = 10_000
-MOST_INFLATED_BYTES = 4 << 30  # of all members together, as the directory states them; no member may hold more than it says
+MOST_INFLATED_BYTES = (
+    4 << 30
+)  # of all members together, as the directory states them; no member may hold more than it says
 ENDING = ".zip"
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
 _LOCAL_MARK = b"PK\x03\x04"

@@ -276,7 +276,9 @@ def _recorded(assistant: Assistant, outcome: Outcome) -> Outcome:
     body = outcome_json(outcome)
     carried = set(cited_documents(body))
     if not assistant.generator.quotes_only or (isinstance(outcome, Refusal) and outcome.unsupported):
-        carried |= {passage.chunk.document_id for passage in outcome.decision.admitted}  # what it read, it may have used
+        carried |= {
+            passage.chunk.document_id for passage in outcome.decision.admitted
+        }  # what it read, it may have used
     try:
         assistant.catalog.append_answer(outcome.id, str(body["status"]), body, sorted(carried))
     except StoreError as error:

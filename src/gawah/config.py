@@ -51,10 +51,16 @@ class Settings(BaseModel):
     target_chars: int = Field(512, ge=64, description="size of a chunk that packing aims at, in characters")
     max_file_mb: Count = Field(100, description="larger files fail with `too_large`")
     extract_memory_mb: Count = Field(1024, description="address space of one extraction")
-    extract_wall_s: Count = Field(120, description="wall time of one extraction, in seconds; half of it as processor time")
+    extract_wall_s: Count = Field(
+        120, description="wall time of one extraction, in seconds; half of it as processor time"
+    )
 
-    ocr_languages: str = Field("eng+hin+urd", min_length=2, description="tesseract's languages, the most frequent first")
-    speech_model: Path | None = Field(None, description="folder of a Whisper model for CTranslate2; default: the package")
+    ocr_languages: str = Field(
+        "eng+hin+urd", min_length=2, description="tesseract's languages, the most frequent first"
+    )
+    speech_model: Path | None = Field(
+        None, description="folder of a Whisper model for CTranslate2; default: the package"
+    )
 
     candidates: Count = Field(100, description="hits each retrieval leg hands to fusion")
     rerank: Literal["late", "none"] = Field("late", description="reranker over the fused shortlist")
@@ -64,14 +70,18 @@ class Settings(BaseModel):
     gate_threshold: float = Field(0.675, ge=0, le=2, description="reference gate: refuse without a passage this near")
     passages: int = Field(4, ge=1, le=20, description="at most so many passages go to the generator")
 
-    generator: Literal["extractive", "openai"] = Field("extractive", description="who writes the answer")
+    generator: Literal["extractive", "openai", "local"] = Field("extractive", description="who writes the answer")
+    generator_model: str = Field(
+        "", description="model name the endpoint expects; for `local` a GGUF file or its folder"
+    )
     openai_url: str = Field("http://127.0.0.1:11434/v1", description="OpenAI-compatible endpoint")
-    openai_model: str = Field("", description="model name the endpoint expects")
     openai_key: SecretStr = Field(SecretStr(""), description="API key of the endpoint; never shown or logged")
     generator_timeout_s: float = Field(120.0, gt=0, description="deadline of one generation, in seconds")
     strict: bool = Field(default=False, description="refuse where the answer says what its sources do not")
 
-    host: str = Field("127.0.0.1", min_length=1, description="address `serve` listens at; others than loopback need API keys")
+    host: str = Field(
+        "127.0.0.1", min_length=1, description="address `serve` listens at; others than loopback need API keys"
+    )
     port: int = Field(8642, ge=0, le=65535, description="port `serve` listens at; 0 takes a free one")
     allowed_hosts: str = Field("", description="further names that a Host header may have, separated by commas")
     require_key: bool = Field(False, description="ask for an API key on loopback too")  # noqa: FBT003
@@ -93,7 +103,11 @@ def load_settings(
     environment = os.environ if environment is None else environment
     values: dict[str, Any] = {}
     origins = dict.fromkeys(Settings.model_fields, "default")
-    for found, origin in ((_from_file(file, environment)), _from_environment(environment), _from_options(options or {})):
+    for found, origin in (
+        (_from_file(file, environment)),
+        _from_environment(environment),
+        _from_options(options or {}),
+    ):
         for key, value in found.items():
             if key not in Settings.model_fields:
                 raise ConfigurationError(f"{origin[key]}: there is no setting {key}{_suggestion(key)}")

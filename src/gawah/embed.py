@@ -19,7 +19,9 @@ def text_keys(texts: Sequence[str]) -> list[str]:
     return [sha256_text(text) for text in texts]
 
 
-def embed_missing(embedder: Embedder, texts: Sequence[str], known: Collection[str]) -> Iterator[Mapping[str, Embedding]]:
+def embed_missing(
+    embedder: Embedder, texts: Sequence[str], known: Collection[str]
+) -> Iterator[Mapping[str, Embedding]]:
     """Embeddings of the texts whose keys are not known, a batch at a time.
 
     Raises ModelError when the encoder returns a vector that is not of unit length: distances would mean nothing.

@@ -100,9 +100,7 @@ def claim_json(claim: Claim) -> dict[str, Any]:
         "score": claim.score,
         "missing": [{"kind": missing.kind, "text": missing.text} for missing in claim.missing],
         "foreign": list(claim.foreign),
-        "highlights": [
-            {"marker": one.marker, "from": one.span.start, "to": one.span.end} for one in claim.highlights
-        ],
+        "highlights": [{"marker": one.marker, "from": one.span.start, "to": one.span.end} for one in claim.highlights],
         "agreeing": claim.n_agreeing,
     }
 

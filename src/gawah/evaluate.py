@@ -45,7 +45,11 @@ class Workshop:
         """Where the index of a corpus under a chunking and the encoder's whole stamp is, or will be."""
         corpus = sha256_text(str(collection.corpus_dir.resolve()))[:_HASH_CHARS]
         model = sha256_json(to_json(self.embedder.stamp))[:_MODEL_CHARS]
-        return self.work / f"{collection.corpus_dir.resolve().parent.name}-{corpus}" / f"{chunking.name.replace('/', '.')}-{model}"
+        return (
+            self.work
+            / f"{collection.corpus_dir.resolve().parent.name}-{corpus}"
+            / f"{chunking.name.replace('/', '.')}-{model}"
+        )
 
 
 def workshop(settings: Settings, work: Path | None = None) -> Workshop:
@@ -104,7 +108,7 @@ def prepare_asking(
     if server:
         is_own = server.rstrip("/") == settings.openai_url.rstrip("/")
         key = settings.openai_key.get_secret_value() if is_own else ""
-        asked = answer_server(server, model=settings.openai_model, api_key=key, deadline_s=deadline_s)
+        asked = answer_server(server, model=settings.generator_model, api_key=key, deadline_s=deadline_s)
         return Asking(deadline_s, concurrency, None, asked)
     if settings.generator == "extractive":
         return Asking(deadline_s, concurrency, None, None)

@@ -265,7 +265,9 @@ def _ended(intake: Intake, job: Job, future: Future[_Prepared | Failure]) -> Doc
 def _prepare(intake: Intake, job: Job) -> _Prepared | Failure:
     """Reads, extracts and chunks; the document's own fault becomes a Failure, the store's is raised."""
     if job.document.attempts > MAX_ATTEMPTS:
-        return Failure("worker_died", f"whoever read it died {MAX_ATTEMPTS} times; retry it, or remove it", retryable=False)
+        return Failure(
+            "worker_died", f"whoever read it died {MAX_ATTEMPTS} times; retry it, or remove it", retryable=False
+        )
     try:
         source, data = _read(intake, job)
         document = intake.extract(source, data)
@@ -298,9 +300,7 @@ def _chunks(intake: Intake, document: Document) -> tuple[IndexedChunk, ...]:
     )
     keys = text_keys([chunk.text for chunk in chunks])
     locators = locate_each(document.places, document.text, [chunk.span for chunk in chunks])
-    return tuple(
-        IndexedChunk(chunk, locator, key) for chunk, locator, key in zip(chunks, locators, keys, strict=True)
-    )
+    return tuple(IndexedChunk(chunk, locator, key) for chunk, locator, key in zip(chunks, locators, keys, strict=True))
 
 
 def _finish(intake: Intake, job: Job, prepared: _Prepared | Failure) -> None:

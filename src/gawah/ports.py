@@ -219,7 +219,9 @@ class Reranker(Protocol):
     @property
     def name(self) -> str: ...
 
-    def score(self, question: str, query: QueryEmbedding, candidates: Sequence[Candidate], weights: Sequence[float]) -> list[float]:
+    def score(
+        self, question: str, query: QueryEmbedding, candidates: Sequence[Candidate], weights: Sequence[float]
+    ) -> list[float]:
         """One score a candidate. `weights[i]` is the weight of query token i; they need not sum to 1."""
         ...
 

@@ -165,7 +165,9 @@ def _check(retriever: Retriever, snapshot: Snapshot, question: str, system: str)
     if not question.strip():
         raise UsageError("the question is empty; ask something")
     if any("\ud800" <= character <= "\udfff" for character in question):
-        raise UsageError("the question holds bytes that are not UTF-8; check the encoding of the terminal or the program that asks")
+        raise UsageError(
+            "the question holds bytes that are not UTF-8; check the encoding of the terminal or the program that asks"
+        )
     if system not in SYSTEMS:
         raise UsageError(f"there is no system {system}; choose one of {', '.join(SYSTEMS)}")
     if system == "rerank" and retriever.reranker is None:
@@ -232,9 +234,7 @@ def _reranked(
     return Ranking("rerank", hits, fused.cutoff)
 
 
-def _passages(
-    snapshot: Snapshot, view: IndexView, query: QueryEmbedding, hits: tuple[Hit, ...]
-) -> tuple[Passage, ...]:
+def _passages(snapshot: Snapshot, view: IndexView, query: QueryEmbedding, hits: tuple[Hit, ...]) -> tuple[Passage, ...]:
     cosines = view.cosine(query.vector, [hit.chunk_id for hit in hits])
     ranked = [(hit.chunk_id, hit.score, 1.0 - cosine) for hit, cosine in zip(hits, cosines, strict=True)]
     return tuple(snapshot.passages(ranked))

@@ -236,7 +236,9 @@ def _unfolded(files: list[FoundFile]) -> tuple[tuple[FoundFile, ...], tuple[Refu
             refused.append(_refused_for(one.name, error))
             continue
         n_hidden += directory.n_hidden
-        refused.extend(RefusedFile(f"{one.name}/{n}", code, f"{n!r} in {one.name!r}: {why}") for n, code, why in directory.refused)
+        refused.extend(
+            RefusedFile(f"{one.name}/{n}", code, f"{n!r} in {one.name!r}: {why}") for n, code, why in directory.refused
+        )
         found.extend(
             FoundFile(one.path / member.name, f"{one.name}/{member.name}", member.size_bytes, one.mtime_ns)
             for member in directory.members.values()
@@ -312,7 +314,9 @@ def _read_member(archive: Path, member: str, name: str, max_bytes: int) -> bytes
         raise ExtractionError(error.code, f"{name!r}: {error}{hint}") from error
     after = archive.stat()
     if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
-        raise ExtractionError("changed_while_read", f"{name!r}: its archive was written to; it is read again later", retryable=True)
+        raise ExtractionError(
+            "changed_while_read", f"{name!r}: its archive was written to; it is read again later", retryable=True
+        )
     return data
 
 

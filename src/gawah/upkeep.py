@@ -156,7 +156,9 @@ def _check_counters(snapshot: Snapshot, records: Sequence[DocumentRecord]) -> Ch
     total = sum(held.values())
     truncated = sum(record.counters.n_truncated for record in records)
     detail = f"{len(records)} documents, {total} chunks, {truncated} truncated"
-    return Check("counters", not wrong and not truncated, detail + (f"; wrong: {', '.join(wrong[:5])}" if wrong else ""))
+    return Check(
+        "counters", not wrong and not truncated, detail + (f"; wrong: {', '.join(wrong[:5])}" if wrong else "")
+    )
 
 
 def _check_slices(snapshot: Snapshot, records: Sequence[DocumentRecord]) -> Check:

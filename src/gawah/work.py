@@ -86,9 +86,7 @@ class Watched:
 
         Files that vanished stay documents: `gawah rm --vanished` removes them. Raises NotFoundError without the folder.
         """
-        found = {
-            file.name: (file.size_bytes, file.mtime_ns) for file in discover(self.root, self.collection).files
-        }
+        found = {file.name: (file.size_bytes, file.mtime_ns) for file in discover(self.root, self.collection).files}
         at_rest = found == self._seen
         self._seen = found
         if not at_rest or found == self._queued:

@@ -68,7 +68,7 @@ def model():
 
 @pytest.fixture(scope="module")
 def server(model, tmp_path_factory):
-    words = ("--set", "generator=openai", "--set", f"openai_url={model.url}", "--set", "openai_model=made")
+    words = ("--set", "generator=openai", "--set", f"openai_url={model.url}", "--set", "generator_model=made")
     with Server(tmp_path_factory.mktemp("generator") / "store", *words) as running:
         running.put("fees.md", "# Fees\n\nThe membership fee is 40 EUR a month.\n")
         yield running

@@ -89,7 +89,9 @@ def test_cells_of_a_table_file_are_those_of_the_csv_module(rows):
     read = list(module.reader(io.StringIO(written.getvalue())))
     for row in body["rows"]:
         values = read[row["number"] - 1]
-        assert {cell["column"]: cell["text"] for cell in row["cells"]} == {at: value for at, value in enumerate(values, 1) if value and row["cells"]}
+        assert {cell["column"]: cell["text"] for cell in row["cells"]} == {
+            at: value for at, value in enumerate(values, 1) if value and row["cells"]
+        }
 
 
 def test_an_unknown_sheet_and_a_document_without_cells_are_said(tmp_path):

@@ -23,7 +23,10 @@ def shelf(tmp_path_factory):
     reader = cli(store, "keys", "create", "reader", "--scope", "read", "--collection", "open").stdout.strip()
     with Server(store, "--set", "require_key=true") as running:
         running.client.headers["Authorization"] = f"Bearer {operator}"
-        pages = pdf([Page(rotate=90).text(100, 200, "Turned words"), Page().text(72, 700, "Second page")], labels="0 << /S /r >>")
+        pages = pdf(
+            [Page(rotate=90).text(100, 200, "Turned words"), Page().text(72, 700, "Second page")],
+            labels="0 << /S /r >>",
+        )
         ids = {
             "pdf": running.put("a.pdf", pages, collection="open")["document_id"],
             "html": running.put("a.html", HTML, collection="open")["document_id"],
@@ -41,7 +44,9 @@ def test_a_page_is_a_picture_with_a_validator(shelf):
     answer = client.get(f"/v1/documents/{ids['pdf']}/pages/1", params={"dpi": 72})
     assert (answer.status_code, answer.headers["content-type"]) == (200, "image/png")
     assert Image.open(io.BytesIO(answer.content)).size == (792, 612)  # turned by a quarter
-    again = client.get(f"/v1/documents/{ids['pdf']}/pages/1", params={"dpi": 72}, headers={"If-None-Match": answer.headers["etag"]})
+    again = client.get(
+        f"/v1/documents/{ids['pdf']}/pages/1", params={"dpi": 72}, headers={"If-None-Match": answer.headers["etag"]}
+    )
     assert (again.status_code, again.content) == (304, b"")
     problem(client.get(f"/v1/documents/{ids['pdf']}/pages/3"), 404, "not_found")
     problem(client.get(f"/v1/documents/{ids['md']}/pages/1"), 400, "usage")
@@ -83,7 +88,11 @@ def test_cells_have_the_files_own_numbers(shelf):
     _, client, ids = shelf
     body = client.get(f"/v1/documents/{ids['csv']}/cells").json()
     schemas.CellsBody.model_validate(body)
-    assert [(row["number"], [cell["text"] for cell in row["cells"]]) for row in body["rows"]] == [(1, ["name", "size"]), (2, ["boat", "3"]), (3, ["raft", "5"])]
+    assert [(row["number"], [cell["text"] for cell in row["cells"]]) for row in body["rows"]] == [
+        (1, ["name", "size"]),
+        (2, ["boat", "3"]),
+        (3, ["raft", "5"]),
+    ]
     assert body["sheets"] == []
     below = client.get(f"/v1/documents/{ids['csv']}/cells", params={"row": 3}).json()
     assert [row["number"] for row in below["rows"]] == [3]
@@ -96,7 +105,10 @@ def test_blocks_are_the_texts(shelf):
     body = client.get(f"/v1/documents/{ids['md']}/blocks").json()
     schemas.BlocksBody.model_validate(body)
     assert body["text"] == "# A\n\nOne *two* three.\n"
-    assert [(one["kind"], body["text"][one["from"] : one["to"]]) for one in body["blocks"]] == [("heading", "# A"), ("paragraph", "One *two* three.")]
+    assert [(one["kind"], body["text"][one["from"] : one["to"]]) for one in body["blocks"]] == [
+        ("heading", "# A"),
+        ("paragraph", "One *two* three."),
+    ]
 
 
 PATHS = ("pages/1", "pages/1/layout", "framed", "cells", "blocks", "original", "text", "place?from=0&to=1")
@@ -119,7 +131,10 @@ def test_a_ticket_reads_its_document_and_nothing_else(shelf):
     with httpx.Client(base_url=server.url, trust_env=False, timeout=60) as bare:
         params = {"ticket": ticket}
         assert bare.get(f"/v1/documents/{ids['pdf']}/pages/1", params=params).status_code == 200
-        assert bare.get(f"/v1/documents/{ids['pdf']}/original", params=params, headers={"Range": "bytes=0-4"}).content == b"%PDF-"
+        assert (
+            bare.get(f"/v1/documents/{ids['pdf']}/original", params=params, headers={"Range": "bytes=0-4"}).content
+            == b"%PDF-"
+        )
         for method, path in (
             ("GET", f"/v1/documents/{ids['html']}/framed"), ("GET", f"/v1/documents/{ids['pdf']}"), ("GET", "/v1/documents"),
             ("DELETE", f"/v1/documents/{ids['pdf']}"), ("POST", f"/v1/documents/{ids['pdf']}/retry"), ("GET", "/v1/me"),
@@ -132,7 +147,10 @@ def test_a_ticket_reads_its_document_and_nothing_else(shelf):
         problem(bare.get(f"/v1/documents/{ids['secret']}/text", params={"ticket": foreign}), 404, "not_found")
 
 
-@pytest.mark.parametrize("path", ["/", "/v1/", "/v1/documents/", "/v1/documents/a/b/", "/v1/documents/../", "/v1/answers/a/", "/v1/documents/a"])
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/v1/", "/v1/documents/", "/v1/documents/a/b/", "/v1/documents/../", "/v1/answers/a/", "/v1/documents/a"],
+)
 def test_a_ticket_is_for_one_document_or_run(shelf, path):
     _, client, _ = shelf
     problem(client.post("/v1/tickets", json={"path": path}), 400, "usage")
@@ -185,7 +203,9 @@ def test_the_page_and_its_files_are_served_under_a_strict_policy(server):
     assert len(names) >= 4
     for answer in (page, *(server.client.get(name) for name in names)):
         assert answer.status_code == 200
-        assert answer.headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'; style-src 'self';")
+        assert answer.headers["content-security-policy"].startswith(
+            "default-src 'none'; script-src 'self'; style-src 'self';"
+        )
         assert answer.headers["x-content-type-options"] == "nosniff"
         again = server.client.get(answer.request.url.path, headers={"If-None-Match": answer.headers["etag"]})
         assert again.status_code == 304

@@ -78,7 +78,7 @@ def test_ask_marks_refuses_and_samples(gawah, tmp_path):
     (root / "fee.md").write_text(f"# Fees\n\n{FEE}\n", encoding="utf-8")
     gawah("ingest", root)
     with ChatServer(stream_reply("The fee is 41 EUR a year [1]. Members pay nothing [1].")) as server:
-        settings = ("gate=reference", "gate_threshold=2", "generator=openai", f"openai_url={server.url}", "openai_model=m")
+        settings = ("gate=reference", "gate_threshold=2", "generator=openai", f"openai_url={server.url}", "generator_model=m")
         words = ["ask", "What is the fee?", *(word for setting in settings for word in ("--set", setting))]
         shown = gawah(*words)
         assert "41 EUR a year [1]. (!) Members pay nothing [1].\n" in shown.stdout.decode()

@@ -196,7 +196,7 @@ def asked(make_shop, write_set):
 
     def ask(server, *, concurrency=1, deadline_s=60.0, heard=None, rows=None, **options):
         collection = load_collection(write_set(**(rows or {})))
-        shop = make_shop(generator="openai", openai_url=server.url, openai_model="tiny", **options)
+        shop = make_shop(generator="openai", openai_url=server.url, generator_model="tiny", **options)
         asking = prepare_asking(shop.settings, shop.embedder, deadline_s=deadline_s, concurrency=concurrency)
         run = evaluate(shop, collection, systems=["rrf"], cite=False)
         return run, ask_set(shop, collection, run, asking, heard=heard)
@@ -286,7 +286,7 @@ def test_the_extractive_generator_is_asked_by_default(make_shop, write_set):
     run = evaluate(shop, collection, systems=["rrf"], cite=False)
     answers = ask_set(shop, collection, run, prepare_asking(shop.settings, shop.embedder, concurrency=3))
     record = answers_record(answers)
-    assert record["answerer"] == "extractive/1"
+    assert record["answerer"] == "extractive/2"
     assert record["deadline_s"] == shop.settings.generator_timeout_s
     assert record["answered_right"]["all"]["k"] == 2
     assert record["bluffs"]["k"] == 2
@@ -335,7 +335,7 @@ def test_the_key_goes_to_the_endpoint_it_was_set_for_and_to_no_other(make_shop, 
 
 def test_a_generator_without_a_model_is_said_before_anything_is_done(make_shop):
     shop = make_shop(generator="openai")
-    with pytest.raises(ConfigurationError, match="openai_model"):
+    with pytest.raises(ConfigurationError, match="generator_model"):
         prepare_asking(shop.settings, shop.embedder)
 
 

@@ -69,7 +69,7 @@ def test_a_server_that_streams_all_the_same_is_understood():
 
 BROKEN = {
     "a status": (json_reply({"error": "boom"}, 500), GeneratorError, "500: boom"),
-    "no such route": (json_reply({}, 404), GeneratorError, "check --server and openai_model"),
+    "no such route": (json_reply({}, 404), GeneratorError, "check --server and generator_model"),
     "a page": (Reply([b"<!doctype html>"]), GeneratorError, "no chat completion|nothing that is a chat completion"),
     "broken JSON": (Reply([b'{"choices": [']), GeneratorError, "broken JSON"),
     "other JSON": (json_reply({"hello": 1}), GeneratorError, "no chat completion"),

@@ -21,7 +21,9 @@ HOSTILE = """<!DOCTYPE html><html lang=en dir=ltr><head><title>T</title><base hr
 <video src=http://evil.example/v><source src=x></video><p hidden>unseen</p><noscript><img src=x></noscript>
 <table><tr><td colspan=2 rowspan="javascript:1">cell</td></tr></table><template><p>inert</p></template></body></html>"""
 TAG = re.compile(r"<(/?)([a-z0-9]+)((?: [a-z]+=\"[^\"<>]*\")*)>")
-ALLOWED_ATTRIBUTE = re.compile(r' (?:(?:colspan|rowspan|start|value)="\d{1,4}"|lang="[a-z0-9-]+"|dir="(?:ltr|rtl|auto)"|id="cited"|class="(?:picture|link|soft|strong)")')
+ALLOWED_ATTRIBUTE = re.compile(
+    r' (?:(?:colspan|rowspan|start|value)="\d{1,4}"|lang="[a-z0-9-]+"|dir="(?:ltr|rtl|auto)"|id="cited"|class="(?:picture|link|soft|strong)")'
+)
 
 
 def require_harmless(made):
@@ -30,7 +32,21 @@ def require_harmless(made):
     assert "<" not in rest, rest
     assert ">" not in rest, rest
     for _, name, attributes in TAG.findall(made):
-        assert name not in {"script", "style", "iframe", "svg", "math", "form", "input", "object", "img", "a", "video", "link", "meta"}
+        assert name not in {
+            "script",
+            "style",
+            "iframe",
+            "svg",
+            "math",
+            "form",
+            "input",
+            "object",
+            "img",
+            "a",
+            "video",
+            "link",
+            "meta",
+        }
         assert ALLOWED_ATTRIBUTE.sub("", attributes) == "", (name, attributes)
 
 
@@ -50,7 +66,9 @@ def test_nothing_of_a_hostile_page_acts_or_loads():
 @given(st.text(alphabet=st.sampled_from("<>/=\"'`&;!-abpsx \n"), max_size=80), st.text(max_size=20))
 def test_whatever_the_page_is_it_comes_out_harmless(markup, words):
     try:
-        made, _ = harmless_html(f"<p>x</p>{markup}{words}".encode("utf-8", "replace"), [("x", 0, "soft"), (words, 0, "strong")])
+        made, _ = harmless_html(
+            f"<p>x</p>{markup}{words}".encode("utf-8", "replace"), [("x", 0, "soft"), (words, 0, "strong")]
+        )
     except ExtractionError:
         return
     require_harmless(made)

@@ -222,7 +222,7 @@ def test_an_answer_that_trickles_beyond_the_deadline_is_given_up():
 
 def test_an_error_status_brings_the_servers_own_line():
     said = error(GeneratorError, json_reply({"error": {"message": "model 'tiny'\nnot found"}}, 404))
-    assert "404: model 'tiny' not found; check openai_url and openai_model" in said
+    assert "404: model 'tiny' not found; check openai_url and generator_model" in said
     assert "check openai_key" in error(GeneratorError, json_reply({"error": "no"}, 401), api_key=KEY)
     assert "422: bad field" in error(GeneratorError, json_reply({"detail": "bad field"}, 422))
     assert "500: <html> boom" in error(GeneratorError, Reply([b"<html>\n\x1b[31mboom"], 500)).replace("[31m", "")

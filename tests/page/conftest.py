@@ -44,7 +44,9 @@ class Opened:
         self.context.set_default_timeout(WAIT_MS)
         self.page = self.context.new_page()
         self.complaints = []
-        self.page.on("console", lambda message: message.type in ("error", "warning") and self.complaints.append(message.text))
+        self.page.on(
+            "console", lambda message: message.type in ("error", "warning") and self.complaints.append(message.text)
+        )
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("request", self._heard)
 
@@ -60,7 +62,9 @@ class Opened:
         """Asks in the box; the answer's card when it has come."""
         self.page.fill("#question", question)
         self.page.keyboard.press("Enter")
-        self.page.wait_for_function("text => document.querySelector('.answer[data-answer] .asked')?.textContent === text", arg=question)
+        self.page.wait_for_function(
+            "text => document.querySelector('.answer[data-answer] .asked')?.textContent === text", arg=question
+        )
         return self.page.locator(".answer")
 
     def open_source(self, which="1"):

@@ -13,7 +13,7 @@ LANTERN = "The copper lantern of the customs house weighs nineteen kilograms."
 GOAT = "The grey goat of the lighthouse keeper is called Wilhelmina."
 HARMLESS = "<img src=x onerror=\"document.title='owned'\">"
 STORES = 'item,shelf,keeper\nbirch skis,4,Torvald\nviolin case,12,Ondrej\n"ink, blue",7,"Marta ""the quill"" Blom"\n'
-ODD_NAME = "odd \"quoted\" & <b>bold' name.md"
+ODD_NAME = 'odd "quoted" & <b>bold\' name.md'
 ODD = f"# Odd\n\n{HARMLESS} The odd lamp of the pantry has three wicks. <script>document.title = 'owned'</script>\n"
 EVIL = """<!DOCTYPE html><html><head><title>Evil</title><script>parent.document.title='owned'</script>
 <link rel=stylesheet href="http://evil.example/a.css"></head><body onload="alert(1)"><h1>Barometer</h1>

@@ -14,7 +14,9 @@ def ferry(served):
 
 
 def focused(page):
-    return page.evaluate("(document.activeElement.getAttribute('aria-label') || document.activeElement.textContent || document.activeElement.id).trim()")
+    return page.evaluate(
+        "(document.activeElement.getAttribute('aria-label') || document.activeElement.textContent || document.activeElement.id).trim()"
+    )
 
 
 def tab_to(page, words, key="Tab"):
@@ -54,7 +56,13 @@ def test_everything_can_be_done_by_keyboard_alone(ferry, opened):
 
 def violations(one):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    found = axe.run(one.page, options={"resultTypes": ["violations"], "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]})
+    found = axe.run(
+        one.page,
+        options={
+            "resultTypes": ["violations"],
+            "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+        },
+    )
     assert len(found.response["passes"]) > 10
     return [(one["id"], [node["html"][:120] for node in one["nodes"]][:3]) for one in found.response["violations"]]
 
@@ -118,12 +126,18 @@ def keyed(tmp_path_factory):
     """A server that wants a key, with two collections; the keys of a reader of one of them, and of an operator."""
     store = tmp_path_factory.mktemp("keyed") / "store"
     operator = cli(store, "keys", "create", "operator", "--scope", "admin").stdout.strip()
-    reader = cli(store, "keys", "create", "reader", "--scope", "read", "--scope", "ask", "--collection", "open").stdout.strip()
+    reader = cli(
+        store, "keys", "create", "reader", "--scope", "read", "--scope", "ask", "--collection", "open"
+    ).stdout.strip()
     with Server(store, "--set", "require_key=true") as running:
         running.client.headers["Authorization"] = f"Bearer {operator}"
         from gawah.testing.pdf import Page, pdf
 
-        running.put("plan.pdf", pdf([Page().text(72, 700, "The slate roof of the mill was laid by four brothers.")]), collection="open")
+        running.put(
+            "plan.pdf",
+            pdf([Page().text(72, 700, "The slate roof of the mill was laid by four brothers.")]),
+            collection="open",
+        )
         running.put("page.html", "<p>The walnut door of the mill opens to the north.</p>", collection="open")
         running.put("secret.md", "# Secret\n\nThe secret stair of the mill has thirty steps.\n", collection="closed")
         yield running, reader

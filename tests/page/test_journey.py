@@ -38,8 +38,14 @@ def uploaded(chromium, served, tmp_path_factory):
     page.fill("#into", "papers")
     page.set_input_files("#folder", str(folder))
     n_files = sum(path.is_file() for path in folder.rglob("*"))
-    page.wait_for_function("n => document.querySelectorAll('.upload-list [data-done]').length === n", arg=n_files, timeout=120_000)
-    yield {"said": set(page.evaluate("[...window.said]")), "n_files": n_files, "names": page.locator(".document bdi").all_inner_texts()}
+    page.wait_for_function(
+        "n => document.querySelectorAll('.upload-list [data-done]').length === n", arg=n_files, timeout=120_000
+    )
+    yield {
+        "said": set(page.evaluate("[...window.said]")),
+        "n_files": n_files,
+        "names": page.locator(".document bdi").all_inner_texts(),
+    }
     one.context.close()
     one.quiet()
 
@@ -67,10 +73,14 @@ def test_files_dropped_on_the_page_are_uploaded_under_their_names(uploaded, serv
         page.dispatch_event("body", event, {"dataTransfer": dropped})
     page.wait_for_selector(".upload-list [data-done] .state-good")
     assert page.locator(".upload-name").all_inner_texts() == ["dropped 'note'.md"]
-    assert [one["name"] for one in served.client.get("/v1/documents", params={"words": "dropped"}).json()["documents"]] == ["dropped 'note'.md"]
+    assert [
+        one["name"] for one in served.client.get("/v1/documents", params={"words": "dropped"}).json()["documents"]
+    ] == ["dropped 'note'.md"]
 
 
-@pytest.mark.parametrize("hash_", ["#/constructor", "#/answer/%E0%A4%A", "#/answer/nothing/1", "#/documents/nothing", "#/evaluation/x"])
+@pytest.mark.parametrize(
+    "hash_", ["#/constructor", "#/answer/%E0%A4%A", "#/answer/nothing/1", "#/documents/nothing", "#/evaluation/x"]
+)
 def test_an_address_that_leads_nowhere_is_said_or_is_the_beginning(uploaded, opened, hash_):
     one = opened()
     page = one.go(hash_)
@@ -144,7 +154,9 @@ def test_urdu_runs_from_right_to_left_with_room_for_its_letters(uploaded, opened
     text = card.locator(".answer-text")
     assert text.get_attribute("lang") == "ur"
     assert text.evaluate("element => getComputedStyle(element).direction") == "rtl"
-    size, height = (text.evaluate(f"element => parseFloat(getComputedStyle(element).{name})") for name in ("fontSize", "lineHeight"))
+    size, height = (
+        text.evaluate(f"element => parseFloat(getComputedStyle(element).{name})") for name in ("fontSize", "lineHeight")
+    )
     assert height >= 2 * size
     viewer = one.open_source()
     mark = viewer.locator("mark.strong").first
@@ -164,7 +176,12 @@ def in_view(locator):
 
 
 def union(boxes):
-    return (min(b["x"] for b in boxes), min(b["y"] for b in boxes), max(b["x"] + b["width"] for b in boxes), max(b["y"] + b["height"] for b in boxes))
+    return (
+        min(b["x"] for b in boxes),
+        min(b["y"] for b in boxes),
+        max(b["x"] + b["width"] for b in boxes),
+        max(b["y"] + b["height"] for b in boxes),
+    )
 
 
 @pytest.mark.parametrize(
@@ -210,7 +227,9 @@ def test_a_two_column_page_can_be_read_selected_zoomed_and_turned(uploaded, open
     assert "We level the lower" in " ".join(page.evaluate("getSelection().toString()").split())
     before = viewer.locator(".page").bounding_box()["width"]
     viewer.get_by_role("button", name="Larger").click()
-    page.wait_for_function("width => document.querySelector('.page').getBoundingClientRect().width > width * 1.2", arg=before)
+    page.wait_for_function(
+        "width => document.querySelector('.page').getBoundingClientRect().width > width * 1.2", arg=before
+    )
     viewer.get_by_role("button", name="Next page").click()
     page.wait_for_function("() => document.querySelector('.page-number').textContent === 'Page 2 of 3'")
     assert viewer.locator(".boxes .strong").count() == 0
@@ -226,7 +245,14 @@ def test_a_spreadsheet_opens_at_its_rows_with_their_own_numbers(uploaded, opened
     row = viewer.locator("tr", has=one.page.locator("td.strong"))
     assert row.count() == 1
     assert row.locator("th").inner_text() == "5"
-    assert row.locator("td.strong").all_inner_texts() == ["2026-02-23", "Iqbal", "island shrine", "6", "71.5", "turned back at the sand bar, propeller bent"]
+    assert row.locator("td.strong").all_inner_texts() == [
+        "2026-02-23",
+        "Iqbal",
+        "island shrine",
+        "6",
+        "71.5",
+        "turned back at the sand bar, propeller bent",
+    ]
     assert viewer.locator("thead th").all_inner_texts() == list("ABCDEF")
     assert viewer.locator(".sheet-tabs button[aria-pressed=true]").inner_text() == "Trips"
     assert in_view(row)
@@ -241,7 +267,11 @@ def test_a_table_file_opens_at_the_row_that_was_cited(uploaded, opened):
     strong = viewer.locator("tr", has=one.page.locator("td.strong"))
     assert strong.locator("th").all_inner_texts() == ["3"]
     assert strong.locator("td.strong").all_inner_texts() == ["violin case", "12", "Ondrej"]
-    assert viewer.locator("tbody tr").nth(3).locator("td").all_inner_texts() == ["ink, blue", "7", 'Marta "the quill" Blom']
+    assert viewer.locator("tbody tr").nth(3).locator("td").all_inner_texts() == [
+        "ink, blue",
+        "7",
+        'Marta "the quill" Blom',
+    ]
     assert in_view(strong)
 
 
@@ -324,7 +354,11 @@ def test_a_source_that_changed_since_the_answer_is_said_to_have(uploaded, served
     page = one.go()
     card = one.ask("How many litres does the tin kettle of the ferry hold?")
     answer_id = card.get_attribute("data-answer")
-    served.put("papers/kettle.md", "# Kettle\n\nIt was repaired.\n\nThe tin kettle of the ferry holds seven litres.\n", collection="papers")
+    served.put(
+        "papers/kettle.md",
+        "# Kettle\n\nIt was repaired.\n\nThe tin kettle of the ferry holds seven litres.\n",
+        collection="papers",
+    )
     page.goto("about:blank")
     one.go(f"#/answer/{answer_id}/1")
     viewer = one.shown()
@@ -358,8 +392,12 @@ def test_a_recording_opens_at_its_time_with_what_was_heard(recording, opened):
     viewer = one.open_source()
     cited = viewer.locator("li", has=one.page.locator("mark.strong"))
     minutes, seconds = cited.locator("button").first.inner_text().split(":")
-    page.wait_for_function("time => Math.abs(document.querySelector('audio').currentTime - time) < 1", arg=60 * int(minutes) + int(seconds))
+    page.wait_for_function(
+        "time => Math.abs(document.querySelector('audio').currentTime - time) < 1", arg=60 * int(minutes) + int(seconds)
+    )
     assert "green box" in "".join(viewer.locator("mark.strong").all_inner_texts())
     assert 15 <= int(seconds) <= 22
     viewer.locator(".transcript button").first.click()
-    page.wait_for_function("() => document.querySelector('audio').currentTime < 5 && !document.querySelector('audio').paused")
+    page.wait_for_function(
+        "() => document.querySelector('audio').currentTime < 5 && !document.querySelector('audio').paused"
+    )

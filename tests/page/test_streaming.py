@@ -16,7 +16,7 @@ TRICK = "<img src=x onerror=\"document.title='owned'\"> The fee is 99 EUR for gu
 def written(tmp_path_factory):
     """A model that writes what it is told, and a server that asks it."""
     model = Model()
-    words = ("--set", "generator=openai", "--set", f"openai_url={model.url}", "--set", "openai_model=made")
+    words = ("--set", "generator=openai", "--set", f"openai_url={model.url}", "--set", "generator_model=made")
     with Server(tmp_path_factory.mktemp("written") / "store", *words) as running:
         running.put("fees.md", "# Fees\n\nThe membership fee is 40 EUR a month.\n")
         yield model, running

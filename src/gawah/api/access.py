@@ -130,7 +130,9 @@ class RateLimit:
                 self._buckets.pop(next(iter(self._buckets)))  # whoever has been away longest: full again
         if tokens < 1:
             wait_s = str(max(1, round((1 - tokens) / rate)))
-            raise ProblemError(429, "rate_limited", f"too many requests; wait {wait_s} s", headers={"Retry-After": wait_s})
+            raise ProblemError(
+                429, "rate_limited", f"too many requests; wait {wait_s} s", headers={"Retry-After": wait_s}
+            )
 
 
 def token_of(authorization: str | None) -> str | None:

@@ -39,7 +39,10 @@ def _epoch(store: Served) -> int:
     "/metrics",
     response_model=None,
     response_class=Response,
-    responses={200: {"description": "Counters", "content": {"text/plain": {"schema": {"type": "string"}}}}, **problems()},
+    responses={
+        200: {"description": "Counters", "content": {"text/plain": {"schema": {"type": "string"}}}},
+        **problems(),
+    },
 )
 async def metrics(*, store: ServedStore, who: Admin) -> Response:  # noqa: ARG001 — only an admin
     """What happened since the start, and how the store stands, for Prometheus."""

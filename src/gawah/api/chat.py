@@ -66,7 +66,9 @@ async def complete(*, request: Request, asked: ChatRequest, store: ServedStore, 
 def _filter(model: str, who: Principal) -> Filter | None:
     name, _, collection = model.partition("/")
     if name != MODEL:
-        raise ProblemError(404, "not_found", f"there is no model of that name; GET /v1/models lists them, {MODEL} asks everything")
+        raise ProblemError(
+            404, "not_found", f"there is no model of that name; GET /v1/models lists them, {MODEL} asks everything"
+        )
     return who.narrowed(Filter((collection,) if collection else ()))
 
 
@@ -135,7 +137,12 @@ async def _chunks(
             yield sse.data({**last, "gawah": body})
     except ProblemError as error:
         found = problem_json(error, request_id_of(request))
-        yield sse.data({"error": {"message": error.detail, "type": error.code, "code": error.code, "param": None}, "problem": found})
+        yield sse.data(
+            {
+                "error": {"message": error.detail, "type": error.code, "code": error.code, "param": None},
+                "problem": found,
+            }
+        )
     yield _DONE
 
 

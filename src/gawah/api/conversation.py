@@ -16,10 +16,65 @@ from gawah.text.queries import STOP_WORDS
 FEWEST_CONTENT_WORDS = 2  # "and the fee?" asks for one thing and does not say whose
 MOST_TURNS = 3  # back from the last: a subject further away has most likely changed
 _LEANING_FIRST = frozenset(
-    ["and", "or", "but", "also", "then", "so", "it", "its", "he", "him", "his", "she", "her", "hers", "they", "them", "their", "theirs", "this", "that", "these", "those", "one", "ones", "there", "here", "और", "या", "लेकिन", "तो", "यह", "ये", "वह", "वे", "इस", "इसका", "इसकी", "इसके", "उस", "उसका", "उसकी", "उसके", "इन", "उन", "اور", "یا", "لیکن", "تو", "یہ", "وہ", "اس", "ان"]
+    [
+        "and",
+        "or",
+        "but",
+        "also",
+        "then",
+        "so",
+        "it",
+        "its",
+        "he",
+        "him",
+        "his",
+        "she",
+        "her",
+        "hers",
+        "they",
+        "them",
+        "their",
+        "theirs",
+        "this",
+        "that",
+        "these",
+        "those",
+        "one",
+        "ones",
+        "there",
+        "here",
+        "और",
+        "या",
+        "लेकिन",
+        "तो",
+        "यह",
+        "ये",
+        "वह",
+        "वे",
+        "इस",
+        "इसका",
+        "इसकी",
+        "इसके",
+        "उस",
+        "उसका",
+        "उसकी",
+        "उसके",
+        "इन",
+        "उन",
+        "اور",
+        "یا",
+        "لیکن",
+        "تو",
+        "یہ",
+        "وہ",
+        "اس",
+        "ان",
+    ]
 )
 # A pronoun right behind the words that begin a question: "what does it cost", "is that allowed", "how long are they kept".
-_LEANING_PRONOUNS = frozenset(["it", "its", "he", "him", "she", "her", "they", "them", "their", "this", "that", "these", "those"])
+_LEANING_PRONOUNS = frozenset(
+    ["it", "its", "he", "him", "she", "her", "they", "them", "their", "this", "that", "these", "those"]
+)
 _OPENING_WORDS = 4
 
 

@@ -159,7 +159,9 @@ def _keep(store: Served, incoming: Incoming, collection: str, name: str, once: O
         )
 
 
-@router.get("/documents/{document_id}", response_model=None, responses={200: {"model": DocumentDetail}, **problems(404)})
+@router.get(
+    "/documents/{document_id}", response_model=None, responses={200: {"model": DocumentDetail}, **problems(404)}
+)
 async def get_document(*, store: ServedStore, who: Reader, document_id: str) -> Response:
     """One document, with what its extraction noted and the versions that were uploaded."""
     return JSONResponse(await store.read(_detail, store, who, document_id))

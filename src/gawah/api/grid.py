@@ -35,7 +35,9 @@ def window(document: Document, sheet: str, row: int, span: Span | None) -> dict[
     if SheetRange not in kinds:
         raise UsageError("this document has no cells; spreadsheets, CSV and TSV have")
     names = list(dict.fromkeys(p.locator.sheet for p in document.places if isinstance(p.locator, SheetRange)))
-    touched = next((p for p in document.places if span and p.span.overlaps(span) and isinstance(p.locator, SheetRange)), None)
+    touched = next(
+        (p for p in document.places if span and p.span.overlaps(span) and isinstance(p.locator, SheetRange)), None
+    )
     cited = touched.locator.sheet if touched and isinstance(touched.locator, SheetRange) else names[0]
     name = sheet or cited
     if name not in names:

@@ -86,10 +86,14 @@ async def get_job(*, store: ServedStore, who: Reader, job_id: int = JobNumber) -
     return JSONResponse(await store.read(job_json, store, upload))
 
 
-_EVENTS: dict[int | str, dict[str, Any]] = {200: {"content": {sse.EVENT_STREAM: {"schema": {"type": "string"}}}, "description": "Events"}}
+_EVENTS: dict[int | str, dict[str, Any]] = {
+    200: {"content": {sse.EVENT_STREAM: {"schema": {"type": "string"}}}, "description": "Events"}
+}
 
 
-@router.get("/jobs/{job_id}/events", response_model=None, response_class=Response, responses={**_EVENTS, **problems(404)})
+@router.get(
+    "/jobs/{job_id}/events", response_model=None, response_class=Response, responses={**_EVENTS, **problems(404)}
+)
 async def watch_job(*, store: ServedStore, who: Reader, job_id: int = JobNumber) -> Response:
     """The job as it goes on: `progress` whenever it has changed, then one `done`."""
     upload = await store.read(_own_upload, store, who, job_id)

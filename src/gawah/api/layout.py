@@ -86,12 +86,24 @@ def blocks_json(document: Document, around: int, first: int | None) -> dict[str,
     end = min(n_chars, start + WINDOW_CHARS)
     window = Span(start, end)
     blocks = [
-        {"kind": block.kind.value, "level": block.level, "from": max(start, block.span.start), "to": min(end, block.span.end)}
+        {
+            "kind": block.kind.value,
+            "level": block.level,
+            "from": max(start, block.span.start),
+            "to": min(end, block.span.end),
+        }
         for block in document.blocks
         if block.span.overlaps(window)
     ]
     kind, parts = _parts(document, window)
-    return {"from": start, "to": end, "text": document.text[start:end], "blocks": blocks, "part_kind": kind, "parts": parts}
+    return {
+        "from": start,
+        "to": end,
+        "text": document.text[start:end],
+        "blocks": blocks,
+        "part_kind": kind,
+        "parts": parts,
+    }
 
 
 def _parts(document: Document, window: Span) -> tuple[str, list[dict[str, Any]]]:
@@ -108,7 +120,13 @@ def _parts(document: Document, window: Span) -> tuple[str, list[dict[str, Any]]]
             parts[-1]["to"] = span.end
             continue
         before = own
-        part: dict[str, Any] = {"from": span.start, "to": span.end, "label": label(locator), "start_s": None, "end_s": None}
+        part: dict[str, Any] = {
+            "from": span.start,
+            "to": span.end,
+            "label": label(locator),
+            "start_s": None,
+            "end_s": None,
+        }
         if isinstance(locator, TimeRange):
             part.update(start_s=locator.start_s, end_s=locator.end_s)
         parts.append(part)

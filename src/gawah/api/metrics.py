@@ -56,7 +56,9 @@ class Metrics:
             lines += [f"# HELP {name} {text}", f"# TYPE {name} {kind}"]
             if kind == "histogram":
                 lines += histogram
-            lines += [f"{name}{_braced(labels)} {value:g}" for (of, labels), value in sorted(plain.items()) if of == name]
+            lines += [
+                f"{name}{_braced(labels)} {value:g}" for (of, labels), value in sorted(plain.items()) if of == name
+            ]
         return "\n".join(lines) + "\n"
 
     def _histogram(self) -> Iterable[str]:
@@ -70,8 +72,6 @@ class Metrics:
 
 
 def _braced(labels: Labels) -> str:
-    escaped = (
-        (name, value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")) for name, value in labels
-    )
+    escaped = ((name, value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")) for name, value in labels)
     inside = ",".join(f'{name}="{value}"' for name, value in escaped)
     return f"{{{inside}}}" if inside else ""

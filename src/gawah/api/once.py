@@ -23,7 +23,9 @@ def once_key(who: str, route: str, idempotency: str | None, request_sha256: str)
     if idempotency is None:
         return None
     if not _PRINTABLE.fullmatch(idempotency):
-        raise ProblemError(400, "idempotency_key", "an Idempotency-Key is 1 to 255 printable ASCII characters without blanks")
+        raise ProblemError(
+            400, "idempotency_key", "an Idempotency-Key is 1 to 255 printable ASCII characters without blanks"
+        )
     return OnceKey(who, route, idempotency, request_sha256)
 
 
@@ -52,5 +54,7 @@ async def made_before(store: Served, once: OnceKey | None) -> dict[str, Any] | N
         return None
     request_sha256, made = found
     if request_sha256 != once.request_sha256:
-        raise ProblemError(422, "idempotency_mismatch", "this Idempotency-Key was used for another request; take a new one")
+        raise ProblemError(
+            422, "idempotency_mismatch", "this Idempotency-Key was used for another request; take a new one"
+        )
     return made

@@ -23,7 +23,13 @@ class ProblemError(Exception):
     """Something that is wrong with a request, or that a server says for itself; GawahErrors say the rest."""
 
     def __init__(
-        self, status: int, code: str, detail: str, *, headers: Mapping[str, str] | None = None, errors: Sequence[Any] = ()
+        self,
+        status: int,
+        code: str,
+        detail: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        errors: Sequence[Any] = (),
     ) -> None:
         super().__init__(detail)
         self.status = status
@@ -43,7 +49,9 @@ def problem(error: BaseException) -> ProblemError:
     if isinstance(error, RequestValidationError):
         return _invalid(error)
     if isinstance(error, HTTPException):
-        return ProblemError(error.status_code, _CODES.get(error.status_code, "http"), str(error.detail), headers=error.headers)
+        return ProblemError(
+            error.status_code, _CODES.get(error.status_code, "http"), str(error.detail), headers=error.headers
+        )
     return ProblemError(500, "internal", "something went wrong here; the log has it under this request's id")
 
 

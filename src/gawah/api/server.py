@@ -187,7 +187,9 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host.strip("[]"), port), family=family, backlog=_BACKLOG)
     except OSError as error:
-        raise ConfigurationError(f"cannot listen at {host}, port {port}: {error.strerror or error}; choose another") from error
+        raise ConfigurationError(
+            f"cannot listen at {host}, port {port}: {error.strerror or error}; choose another"
+        ) from error
 
 
 def _warm(app: Application) -> None:

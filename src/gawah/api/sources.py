@@ -47,9 +47,7 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.get(
-    "/documents/{document_id}/original", response_model=None, response_class=Response, responses=_RESPONSES
-)
+@router.get("/documents/{document_id}/original", response_model=None, response_class=Response, responses=_RESPONSES)
 @router.head("/documents/{document_id}/original", response_model=None, include_in_schema=False)
 async def get_original(
     *, request: Request, store: ServedStore, who: Reader, document_id: str, sha256: Sha256 | None = None

@@ -22,7 +22,9 @@ def event(name: str, body: Any) -> bytes:
 
 def data(body: Any) -> bytes:
     """An event without a name, as OpenAI's streams have them."""
-    return f"data: {_one_line(json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(',', ':')))}\n\n".encode()
+    return (
+        f"data: {_one_line(json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(',', ':')))}\n\n".encode()
+    )
 
 
 def _one_line(written: str) -> str:

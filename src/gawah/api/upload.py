@@ -69,7 +69,9 @@ async def receive_file(request: Request, store: Served, incoming: Incoming) -> F
     reader.finish()
     await store.read(incoming.write, reader.taken())
     if reader.form.n_files != 1:
-        raise ProblemError(400, "one_file", f"the form holds {reader.form.n_files} files; send exactly one, in the field file")
+        raise ProblemError(
+            400, "one_file", f"the form holds {reader.form.n_files} files; send exactly one, in the field file"
+        )
     return reader.form
 
 
@@ -201,7 +203,9 @@ def checked_name(name: str, what: str) -> str:
     if _CONTROL.search(name) or "\\" in name:
         raise ProblemError(400, "bad_name", f"the {what} holds a control character or a backslash")
     if any(part in ("", ".", "..") for part in name.split("/")):
-        raise ProblemError(400, "bad_name", f"the {what} is a path; write folder/file, without . and .. and / at its ends")
+        raise ProblemError(
+            400, "bad_name", f"the {what} is a path; write folder/file, without . and .. and / at its ends"
+        )
     return name
 
 

@@ -40,7 +40,9 @@ PageNumber = Annotated[int, Path(ge=1, le=100_000)]
 Dpi = Annotated[int, Query(ge=36, le=300, description="pixels an inch of a PDF's page; an image is as large as it is")]
 Start = Annotated[Offset | None, Query(alias="from", description="the cited range of the canonical text")]
 End = Annotated[Offset | None, Query(alias="to")]
-Strong = Annotated[Sequence[str], Query(max_length=50, description="ranges within it, as from-to: what carries the claims")]
+Strong = Annotated[
+    Sequence[str], Query(max_length=50, description="ranges within it, as from-to: what carries the claims")
+]
 _DIGITS = re.compile("[0-9]{1,12}")
 
 
@@ -163,7 +165,9 @@ async def get_framed(
         f'<!DOCTYPE html><html><head><meta charset="utf-8"><title>Source</title><style>{style}</style></head>'
         f"<body>{body}</body></html>"
     )
-    policy = f"sandbox; default-src 'none'; style-src {allowed}; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+    policy = (
+        f"sandbox; default-src 'none'; style-src {allowed}; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+    )
     headers = {"Content-Security-Policy": policy, "Cache-Control": "private, no-cache"}
     return Response(page, media_type="text/html; charset=utf-8", headers=headers)
 

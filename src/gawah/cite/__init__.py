@@ -6,4 +6,14 @@ from gawah.cite.marks import Mark
 from gawah.cite.resolve import Hear, Resolved, conclude, resolve, slices
 from gawah.cite.stream import MarkerStream
 
-__all__ = ["Hear", "Mark", "MarkerStream", "Resolved", "conclude", "literals_shown", "resolve", "slices", "without_marks"]
+__all__ = [
+    "Hear",
+    "Mark",
+    "MarkerStream",
+    "Resolved",
+    "conclude",
+    "literals_shown",
+    "resolve",
+    "slices",
+    "without_marks",
+]

@@ -14,7 +14,9 @@ from gawah.cite import grammar
 from gawah.types import Span
 
 # Code is known to be code by its backticks: there an index stays as it must be typed.
-_CODE = regex.compile(r"(?m)^[ ]{0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n(?s:.*?)(?:^[ ]{0,3}(?P=fence)|\Z)|(?P<ticks>`++)[^\n]*?(?P=ticks)")
+_CODE = regex.compile(
+    r"(?m)^[ ]{0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n(?s:.*?)(?:^[ ]{0,3}(?P=fence)|\Z)|(?P<ticks>`++)[^\n]*?(?P=ticks)"
+)
 
 
 def literals_shown(text: str, markers: Sequence[Span]) -> str:

@@ -51,7 +51,9 @@ def calibrate(
         print_json(body)
         return
     shipped = packaged_calibration().words == calibration.words
-    by_words = "by words, for questions the encoder cannot read" + (", as it ships: the sets have too few" if shipped else "")
+    by_words = "by words, for questions the encoder cannot read" + (
+        ", as it ships: the sets have too few" if shipped else ""
+    )
     for name, model in (("by vectors", calibration.vectors), (by_words, calibration.words)):
         _print_model(name, model)
     if not out:

@@ -59,7 +59,9 @@ def common_options(command: F) -> F:
 def filter_options(command: F) -> F:
     """`--collection`, `--document` and `--media-type`, each repeatable."""
     for option in (
-        click.option("--media-type", "media_types", type=NAME, multiple=True, help="Only documents of this media type."),
+        click.option(
+            "--media-type", "media_types", type=NAME, multiple=True, help="Only documents of this media type."
+        ),
         click.option("--document", "documents", type=NAME, multiple=True, help="Only this document (name or id)."),
         click.option("--collection", "collections", type=NAME, multiple=True, help="Only this collection."),
     ):
@@ -67,9 +69,7 @@ def filter_options(command: F) -> F:
     return command
 
 
-def make_filter(
-    collections: Sequence[str], documents: Sequence[str], media_types: Sequence[str]
-) -> Filter | None:
+def make_filter(collections: Sequence[str], documents: Sequence[str], media_types: Sequence[str]) -> Filter | None:
     from gawah.types import Filter
 
     return Filter(tuple(collections), tuple(documents), tuple(media_types)) or None

@@ -36,7 +36,9 @@ _PAGE_COUNTS = ("pages", "pages_ocr", "pages_unread", "pages_low_confidence")
 @click.command()
 @click.argument("folder", type=PATH)
 @click.option("--collection", type=NAME, help="Collection to put the documents in.")
-@click.option("--exclude", type=NAME, multiple=True, metavar="PATTERN", help="Leave out files of such names, like '*.png'.")
+@click.option(
+    "--exclude", type=NAME, multiple=True, metavar="PATTERN", help="Leave out files of such names, like '*.png'."
+)
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 @common_options
 @click.pass_context

@@ -35,19 +35,24 @@ _MOST_AT_ONCE = 64
     help="Only this system (repeatable); default: all.",
 )  # fmt: skip
 @click.option("--queries", "queries_name", default="queries.jsonl", show_default=True, help="File of the questions.")
-@click.option(
-    "--out", type=PATH, help="Write the run here: metrics.json, questions.jsonl, *.run."
-)
+@click.option("--out", type=PATH, help="Write the run here: metrics.json, questions.jsonl, *.run.")
 @click.option("--work", type=PATH, help="Folder of the indexes; default: below the cache.")
 @click.option("--baseline", type=PATH, help="An earlier run: exit code 1 when this one is worse.")
 @click.option(
-    "--max-bluff", type=click.FloatRange(0, 1), metavar="SHARE", help="Exit code 1 when more of what must be refused is answered."
+    "--max-bluff",
+    type=click.FloatRange(0, 1),
+    metavar="SHARE",
+    help="Exit code 1 when more of what must be refused is answered.",
 )
 @click.option("--report", type=PATH, metavar="FILE", help="Write the run as a page (see gawah report).")
 @click.option("--answers", is_flag=True, help="Ask every question too, with the configured generator.")
-@click.option("--server", metavar="URL", help="Ask a running server instead: an OpenAI-compatible URL that ends in /v1.")
 @click.option(
-    "--deadline", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
+    "--server", metavar="URL", help="Ask a running server instead: an OpenAI-compatible URL that ends in /v1."
+)
+@click.option(
+    "--deadline",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
     help="For one answer; default: generator_timeout_s.",
 )
 @click.option(
@@ -139,9 +144,7 @@ def _report_of(baseline: Path | None) -> Callable[[Run, Path], None]:
 
 @click.command("report")
 @click.argument("folder", metavar="RUN", type=PATH)
-@click.option(
-    "-o", "--output", type=PATH, metavar="FILE", help="Where to write; default: report.html in RUN."
-)
+@click.option("-o", "--output", type=PATH, metavar="FILE", help="Where to write; default: report.html in RUN.")
 @click.option("--baseline", type=PATH, metavar="RUN", help="An earlier run over the same questions.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def report_run(folder: Path, output: Path | None, baseline: Path | None, as_json: bool) -> None:

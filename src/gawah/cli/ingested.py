@@ -63,7 +63,10 @@ def print_summary(app: Application, plan: Plan, ended: list[DocumentRecord], *, 
     for record in plan.vanished:
         say(f"vanished  {record.name}: its file is gone; `gawah rm --vanished` removes it", err=True)
     n_chunks = sum(record.counters.n_chunks for record in ready)
-    parts = [f"{counted(len(ready), 'document')} ready ({counted(n_chunks, 'chunk')})", f"{len(plan.unchanged)} unchanged"]
+    parts = [
+        f"{counted(len(ready), 'document')} ready ({counted(n_chunks, 'chunk')})",
+        f"{len(plan.unchanged)} unchanged",
+    ]
     before = f" ({counted(len(plan.failing), 'unchanged failure')})" if plan.failing else ""
     parts += [f"{len(failed)} failed{before}"] if failed else []
     parts += [f"{len(plan.refused)} refused"] if plan.refused else []
@@ -90,4 +93,7 @@ def _print_failed(ended: Sequence[DocumentRecord], failing: Sequence[DocumentRec
     for record in failing:
         assert record.failure is not None
         reason = f"{record.failure.code}: {record.failure.reason}"
-        say(f"unchanged failure  {record.name}: {reason} (not tried again; `gawah rm` or --exclude leaves it out)", err=True)
+        say(
+            f"unchanged failure  {record.name}: {reason} (not tried again; `gawah rm` or --exclude leaves it out)",
+            err=True,
+        )

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 @click.argument("file", type=PATH)
 @click.option("--removed", "shows_removed", is_flag=True, help="What was taken out of the text, and why.")
 @click.option("--page", type=click.IntRange(min=1), help="Draw this page of a PDF or an image; needs --png.")
-@click.option("--png", type=PATH, help="Where to write the drawing: what was read in blue frames, what was taken out in red.")
+@click.option(
+    "--png", type=PATH, help="Where to write the drawing: what was read in blue frames, what was taken out in red."
+)
 @common_options
 @click.pass_context
 def inspect(

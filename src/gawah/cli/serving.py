@@ -32,7 +32,9 @@ _ATTACHED_NICE = 5  # questions go first
 @click.option("--host", help="Address to listen at (setting host).")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen at (setting port); 0 takes a free one.")
 @click.option("--workers", type=click.IntRange(0, 64), default=1, show_default=True, help="Ingest processes to start.")
-@click.option("--watch", "folders", type=PATH, multiple=True, metavar="FOLDER", help="Ingest what changes in this folder.")
+@click.option(
+    "--watch", "folders", type=PATH, multiple=True, metavar="FOLDER", help="Ingest what changes in this folder."
+)
 @click.option("--collection", type=NAME, help="Collection of watched folders and of uploads that name none.")
 @common_options
 @click.pass_context
@@ -167,9 +169,13 @@ def keys() -> None:
 
 @keys.command("create")
 @click.argument("name", type=NAME)
-@click.option("--scope", "scopes", type=click.Choice(SCOPES), multiple=True, help="What it may do; default: read and ask.")
+@click.option(
+    "--scope", "scopes", type=click.Choice(SCOPES), multiple=True, help="What it may do; default: read and ask."
+)
 @click.option("--collection", "collections", type=NAME, multiple=True, help="Only this collection; default: all.")
-@click.option("--days", type=click.FloatRange(min=0, min_open=True), help="How long it works; default: until it is revoked.")
+@click.option(
+    "--days", type=click.FloatRange(min=0, min_open=True), help="How long it works; default: until it is revoked."
+)
 @common_options
 @click.pass_context
 def keys_create(
@@ -208,7 +214,9 @@ def keys_ls(context: click.Context, store: Path | None, assignments: tuple[str, 
     for key, works in found:
         state = "works" if works else "revoked" if key.revoked_at else "expired"
         until = f"until {_day(key.expires_at)}" if key.expires_at else "no end"
-        rows.append((key.id, state, ",".join(key.scopes), ",".join(key.collections) or "all collections", until, key.name))
+        rows.append(
+            (key.id, state, ",".join(key.scopes), ",".join(key.collections) or "all collections", until, key.name)
+        )
     print_columns(rows)
 
 

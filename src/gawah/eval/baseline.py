@@ -88,7 +88,9 @@ def compare_lines(
             comparisons[f"{system} recall@{k}"] = compare(_found(ours, k), _found(theirs, k))
         comparisons[f"{system} mrr"] = compare(_reciprocal(ours), _reciprocal(theirs))
     if judged and not comparisons:
-        raise UsageError(f"{baseline.folder} has no system in common with this run ({', '.join(systems)}); measure it anew")
+        raise UsageError(
+            f"{baseline.folder} has no system in common with this run ({', '.join(systems)}); measure it anew"
+        )
     if judged:
         comparisons["answered though answerable"] = compare(
             {key: float(not lines[key]["gate"]["refused"]) for key in judged},

@@ -128,7 +128,9 @@ def _corpus_of(folder: Path, queries: Sequence[JudgedQuery]) -> Path:
     others = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith((".", "_")))
     # The first part of a name tells: what follows may be inside an archive.
     tops = {part for query in queries for part in PurePosixPath(query.document).parts[:1]}
-    holding = [path for path in others if tops <= {inner.name for inner in path.iterdir()}] if len(others) > 1 else others
+    holding = (
+        [path for path in others if tops <= {inner.name for inner in path.iterdir()}] if len(others) > 1 else others
+    )
     if len(holding) != 1:
         found = ", ".join(path.name for path in others) or "none"
         raise CollectionError(

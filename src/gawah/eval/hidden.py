@@ -65,7 +65,9 @@ def hidden_queries(
         if not places:
             unplaced.append(query.id)
             continue
-        excluded = tuple(sorted(whole[needle_of(query)] | _touching(places, texts[query.document], chunks[query.document])))
+        excluded = tuple(
+            sorted(whole[needle_of(query)] | _touching(places, texts[query.document], chunks[query.document]))
+        )
         made.append(
             HiddenQuery(f"{HIDDEN}-{query.id}", query.query, query.phrasing, query.needle, query.document, excluded)
         )

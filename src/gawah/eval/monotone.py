@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from gawah.errors import UsageError
 from gawah.gate import DIRECTIONS, Feature, MonotoneModel
 
-RIDGE = 10.0  # on standardised signals: with 60 to 200 questions it keeps correlated signals from playing off each other
+RIDGE = (
+    10.0  # on standardised signals: with 60 to 200 questions it keeps correlated signals from playing off each other
+)
 _MOST_STEPS = 200
 _CONVERGED = 1e-10
 _HALVINGS = 40
@@ -45,7 +47,9 @@ def fit_monotone(
     signs = np.array([0.0, *(DIRECTIONS[name] for name in names)])
     found = minimise((rows - means) / scales, labels, shares, signs=signs, ridge=ridge)
     features = zip(names, found[1:].tolist(), means.tolist(), scales.tolist(), strict=True)
-    return MonotoneModel(float(found[0]), tuple(Feature(name, value, mean, scale) for name, value, mean, scale in features))
+    return MonotoneModel(
+        float(found[0]), tuple(Feature(name, value, mean, scale) for name, value, mean, scale in features)
+    )
 
 
 def minimise(rows: Array, labels: Array, shares: Array, *, signs: Array, ridge: float) -> Array:

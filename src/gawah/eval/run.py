@@ -143,7 +143,8 @@ def measure(subject: Subject, collection: Collection, *, systems: Sequence[str] 
         withheld = {query.id: query for query in hidden}
         queries: tuple[JudgedQuery | UnanswerableQuery, ...] = (*collection.queries, *collection.unanswerable)
         asked = tuple(
-            _ask(subject, snapshot, query, chosen, judged_text, withheld.get(f"{HIDDEN}-{query.id}")) for query in queries
+            _ask(subject, snapshot, query, chosen, judged_text, withheld.get(f"{HIDDEN}-{query.id}"))
+            for query in queries
         )
     cited = [citation for one in asked for citation in one.citations]
     found = [(one.query, one.found) for one in asked if isinstance(one.query, JudgedQuery) and one.found is not None]

@@ -120,7 +120,9 @@ class Assembly:
         """A heading that is not in the text: the name of a sheet, a slide or a part. It stands in chunk headers only."""
         line = " ".join(canonicalise(title)[0].split())
         if line:
-            self.blocks.append(Block(BlockKind.HEADING, Span(self.length, self.length), min(level, _DEEPEST_LEVEL), line))
+            self.blocks.append(
+                Block(BlockKind.HEADING, Span(self.length, self.length), min(level, _DEEPEST_LEVEL), line)
+            )
 
     def table(self, rows: Iterable[Sequence[Sequence[str]]], where: Where = by_chars) -> None:
         """Rows of cells of pieces of taken text as one block, a line a row; rows without words are left out."""

@@ -137,4 +137,6 @@ def _require_clean_exit(code: int, cpu_s: int) -> None:
         reason = "its process was killed from outside, as a system short of memory does; it is tried again"
         raise ExtractionError("extractor_crashed", reason, retryable=True)
     how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
-    raise ExtractionError("extractor_crashed", f"the file makes its reader fail ({how}); save it anew with another program")
+    raise ExtractionError(
+        "extractor_crashed", f"the file makes its reader fail ({how}); save it anew with another program"
+    )

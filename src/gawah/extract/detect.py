@@ -115,7 +115,12 @@ _HEADER = (
 _MAIL_START = re.compile(b"(?:" + _HEADER + b"){3}", re.IGNORECASE)
 _MBOX_START = re.compile(rb"From \S+[^\n]*\d{4}\s*\n" + b"(?:" + _HEADER + b"){2}", re.IGNORECASE)
 _SHEBANG = re.compile(rb"#!\s*/\S*?(?:/env\s+)?\b(python|ba?sh|zsh|sh|perl|ruby|node)[\d.]*\b")
-_SHEBANG_TYPES = {b"python": "text/x-python", b"perl": "text/x-perl", b"ruby": "text/x-ruby", b"node": "text/javascript"}
+_SHEBANG_TYPES = {
+    b"python": "text/x-python",
+    b"perl": "text/x-perl",
+    b"ruby": "text/x-ruby",
+    b"node": "text/javascript",
+}
 
 
 # Types that share a container: its first bytes do not say which, so the name does.
@@ -214,7 +219,13 @@ def _zip_kind(data: bytes) -> str:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = archive.namelist()
-    except (zipfile.BadZipFile, OSError, ValueError, struct.error, NotImplementedError):  # cut short: the entries' own headers are left
+    except (
+        zipfile.BadZipFile,
+        OSError,
+        ValueError,
+        struct.error,
+        NotImplementedError,
+    ):  # cut short: the entries' own headers are left
         names = [name.decode("utf-8", "replace") for name in _ENTRY_NAME.findall(data)]
     if "META-INF/container.xml" in names:  # an EPUB that was packed without care
         return EPUB

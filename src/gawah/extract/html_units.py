@@ -83,7 +83,9 @@ def render(units: Sequence[Unit]) -> Rendering:
 def books(page: Rendering, n_read: int, dropped: Counter[str]) -> Conservation:
     """`n_read` are the characters of the page's text nodes, `dropped` those that never came to a unit."""
     total = page.dropped + dropped
-    return Conservation(n_read, len(page.text), {k: n for k, n in total.items() if n}, {k: n for k, n in page.added.items() if n})
+    return Conservation(
+        n_read, len(page.text), {k: n for k, n in total.items() if n}, {k: n for k, n in page.added.items() if n}
+    )
 
 
 def _put(page: Rendering, text: str) -> None:

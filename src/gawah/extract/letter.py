@@ -40,7 +40,9 @@ class Letter:
         taken = self.assembly.take_lines([" ".join(line.split()) for line in lines])
         self.assembly.put(BlockKind.PARAGRAPH, taken, in_part(part))
 
-    def put_body(self, plain: tuple[bytes, str] | None, html: tuple[bytes, str] | None, parts: tuple[str, str], level: int) -> None:
+    def put_body(
+        self, plain: tuple[bytes, str] | None, html: tuple[bytes, str] | None, parts: tuple[str, str], level: int
+    ) -> None:
         """Bytes with their declared encoding; the plain text is preferred unless it is a stub beside the HTML."""
         as_plain = self._plain(*plain, parts[0]) if plain else None
         if as_plain is not None and html is None:

@@ -46,7 +46,9 @@ class MailExtractor:
             if source.media_type == MBOX:
                 for number, raw in enumerate(messages(data), start=1):
                     message = _parsed(raw)
-                    letter.assembly.warnings.extend(f"message {number} is malformed: {line}" for line in _defects(message))
+                    letter.assembly.warnings.extend(
+                        f"message {number} is malformed: {line}" for line in _defects(message)
+                    )
                     _Walk(letter, f"{number}/").message(message, level=1, heading=True)
             else:
                 message = _parsed(data)
@@ -77,7 +79,9 @@ class _Walk:
         subject = dict(shown)["Subject"]
         if heading:
             self._letter.assembly.name(subject or "(no subject)", level)
-        self._letter.put_headers([f"{name}: {value}" for name, value in shown if value], f"{here}.0" if path else f"{here}0")
+        self._letter.put_headers(
+            [f"{name}: {value}" for name, value in shown if value], f"{here}.0" if path else f"{here}0"
+        )
         if message.is_multipart() and message.get_content_maintype() == "multipart":
             self._part(message, path, level, depth)
         else:
@@ -98,7 +102,9 @@ class _Walk:
                 else:
                     self._part(inner, _joined(path, number), level, depth)
         elif kind == "multipart/encrypted" or "pkcs7-mime" in kind:
-            self._letter.assembly.warnings.append(f"part {self._prefix}{path or '1'} is encrypted or sealed and was not read")
+            self._letter.assembly.warnings.append(
+                f"part {self._prefix}{path or '1'} is encrypted or sealed and was not read"
+            )
         elif kind == "message/rfc822" and children:
             self._inner_message(children[0], path, level, depth)
         elif children:
@@ -136,7 +142,9 @@ class _Walk:
         if found:
             plain, html = found.get("text/plain"), found.get("text/html")
             parts = (f"{self._prefix}{plain[1] if plain else ''}", f"{self._prefix}{html[1] if html else ''}")
-            self._letter.put_body(self._bytes(*plain) if plain else None, self._content(html[0], html[1]) if html else None, parts, level)
+            self._letter.put_body(
+                self._bytes(*plain) if plain else None, self._content(html[0], html[1]) if html else None, parts, level
+            )
         elif other is not None:
             self._part(*other, level, depth)
 

@@ -17,7 +17,10 @@ _DATE = (
 )
 # The address may be absent, "-", or written with blanks ("ann at example.org").
 _SEPARATOR = re.compile(
-    rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From (?:[^\n]{0,400}? )??" + _DATE + rb"(?: remote from [^\n]*)?[ \t]*\r?\n" + _HEADER_NEXT
+    rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From (?:[^\n]{0,400}? )??"
+    + _DATE
+    + rb"(?: remote from [^\n]*)?[ \t]*\r?\n"
+    + _HEADER_NEXT
 )
 _FIRST_LINE = re.compile(rb"From [^\n]*\n" + _HEADER_NEXT)  # at the file's begin any date will do
 _QUOTED_FROM = re.compile(rb"(?m)^>(>*From )")

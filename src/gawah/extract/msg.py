@@ -46,9 +46,13 @@ class MsgExtractor:
             try:
                 subject = _message(letter, _Storage(ole, (), "top"), source, prefix="", level=0, depth=0)
             except (*FAULTS, RecursionError) as error:
-                raise ExtractionError("damaged", f"the message is cut short or damaged ({error}); save it again") from error
+                raise ExtractionError(
+                    "damaged", f"the message is cut short or damaged ({error}); save it again"
+                ) from error
         letter.finish()
-        return letter.assembly.document(source, f"{self.name}/{self.version}", title=sane_title(subject, stem(source.name)))
+        return letter.assembly.document(
+            source, f"{self.name}/{self.version}", title=sane_title(subject, stem(source.name))
+        )
 
 
 class _Storage:
@@ -59,7 +63,9 @@ class _Storage:
         self.path = path
         depth = len(path) + 1
         entries = ole.listdir(streams=True, storages=True)
-        self.names = sorted({entry[depth - 1] for entry in entries if tuple(entry[: depth - 1]) == path and len(entry) >= depth})
+        self.names = sorted(
+            {entry[depth - 1] for entry in entries if tuple(entry[: depth - 1]) == path and len(entry) >= depth}
+        )
         self._fixed: dict[tuple[int, int], int] = {}
         table = self._stream("__properties_version1.0")[_HEADER_BYTES[kind] :]
         for at in range(0, len(table) - 15, 16):

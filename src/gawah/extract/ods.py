@@ -75,10 +75,15 @@ class _Reader:
     def _repeated(self, sheet: str, number: int, cells: list[Cell], n: int) -> Iterator[tuple[str, Row]]:
         """Further rows that are the same as one, each taken as often as it is shown."""
         for below in range(number + 1, number + min(n, _MOST_REPEATED)):
-            copies = [Cell(c.column, self.assembly.take(c.text), c.is_text, f"{column_letters(c.column)}{below}") for c in cells]
+            copies = [
+                Cell(c.column, self.assembly.take(c.text), c.is_text, f"{column_letters(c.column)}{below}")
+                for c in cells
+            ]
             yield sheet, (below, copies)
         if n > _MOST_REPEATED:
-            self.assembly.warnings.append(f"row {number} of {sheet!r} is repeated {n:,} times; {_MOST_REPEATED:,} are read")
+            self.assembly.warnings.append(
+                f"row {number} of {sheet!r} is repeated {n:,} times; {_MOST_REPEATED:,} are read"
+            )
 
     def put_comments(self, name: str) -> None:
         for sheet, a1, text in [item for item in self.comments if item[0] == name]:
@@ -117,9 +122,7 @@ class _Reader:
             self.assembly.drop(" " * (len(text) - len(line)), "white space")
         if not line:
             return None
-        n_columns, n_rows = (
-            whole(said.get(name), 1) for name in ("number-columns-spanned", "number-rows-spanned")
-        )
+        n_columns, n_rows = (whole(said.get(name), 1) for name in ("number-columns-spanned", "number-rows-spanned"))
         if n_columns > 1 or n_rows > 1:
             last = min(column + n_columns - 1, _LAST_COLUMN)
             a1 = f"{a1}:{column_letters(last)}{min(number + n_rows - 1, _LAST_ROW)}"

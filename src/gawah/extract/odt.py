@@ -113,7 +113,9 @@ class _Walk:
         regions = list(below(element, "changed-region"))
         deleted = [item for region in regions for item in below(region, "deletion")]
         for item in deleted:
-            self.assembly.remove("deleted", " ".join(all_words(inner) for inner in item if local(inner) in ("p", "h", "list")))
+            self.assembly.remove(
+                "deleted", " ".join(all_words(inner) for inner in item if local(inner) in ("p", "h", "list"))
+            )
         if regions:
             counts = f"{len(regions) - len(deleted):,} insertions read, {len(deleted):,} deletions left out"
             self.assembly.warnings.append(f"it has tracked changes: {counts}")

@@ -30,7 +30,9 @@ def open_ole(data: bytes) -> Any:
     try:
         return olefile.OleFileIO(io.BytesIO(data))
     except (*FAULTS, RecursionError) as error:
-        raise ExtractionError("damaged", f"the compound file is cut short or damaged ({error}); save it again") from error
+        raise ExtractionError(
+            "damaged", f"the compound file is cut short or damaged ({error}); save it again"
+        ) from error
 
 
 def ole_kind(data: bytes) -> str:

@@ -43,7 +43,9 @@ class Package:
             raise ExtractionError("damaged", reason) from error
         entries = self._archive.infolist()
         if len(entries) > MOST_ENTRIES:
-            raise ExtractionError("zip_bomb", f"it holds {len(entries):,} entries, more than the {MOST_ENTRIES:,} allowed")
+            raise ExtractionError(
+                "zip_bomb", f"it holds {len(entries):,} entries, more than the {MOST_ENTRIES:,} allowed"
+            )
         self.n_inflated = 0
         self._entries = {entry.filename.lstrip("/"): entry for entry in entries if not entry.filename.endswith("/")}
         self._folded = {name.casefold(): name for name in self._entries}

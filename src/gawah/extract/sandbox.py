@@ -33,7 +33,17 @@ __all__ = ["Limits", "Options", "Sandbox"]
 _START_S = 60.0
 _STOP_S = 5.0
 # Nothing else of the environment goes to processes that read hostile files: it may hold keys.
-_ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TESSDATA_PREFIX")
+_ENVIRONMENT = (
+    "PATH",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "TMPDIR",
+    "LD_LIBRARY_PATH",
+    "DYLD_LIBRARY_PATH",
+    "TESSDATA_PREFIX",
+)
 
 
 class Sandbox:

@@ -73,7 +73,9 @@ def _stream(data: bytes) -> bytes:
         try:
             return bytes(ole.openstream(entry).read())
         except FAULTS as error:
-            raise ExtractionError("damaged", f"the workbook is cut short or damaged ({error}); save it again") from error
+            raise ExtractionError(
+                "damaged", f"the workbook is cut short or damaged ({error}); save it again"
+            ) from error
 
 
 def _rows(assembly: Assembly, book: Any, sheet: Any) -> Iterator[Row]:

@@ -123,7 +123,9 @@ def _put_sheet(assembly: Assembly, package: Package, book: _Book, sheet: _Sheet)
             if first is None:
                 _set_aside(assembly, book, words, f"{sheet.name}!{reference}")
             else:
-                assembly.put(BlockKind.PARAGRAPH, words, fixed(SheetRange(sheet.name, f"{column_letters(first[0])}{first[1]}")))
+                assembly.put(
+                    BlockKind.PARAGRAPH, words, fixed(SheetRange(sheet.name, f"{column_letters(first[0])}{first[1]}"))
+                )
     for entry in parts_of_kind(package, sheet.part, "drawing"):
         _put_text_boxes(assembly, package.xml(entry), sheet.name)
 
@@ -203,7 +205,9 @@ def _cells(
             continue
         column = column_number(match.group(1)) if match else column + 1
         if column > _LAST_COLUMN:
-            assembly.warnings.append(f"cells of {sheet.name!r} beyond the last column that a sheet can have were not read")
+            assembly.warnings.append(
+                f"cells of {sheet.name!r} beyond the last column that a sheet can have were not read"
+            )
             return
         a1 = f"{column_letters(column)}{row_number}"
         text, is_text = _value(assembly, book, element, f"{sheet.name}!{a1}")

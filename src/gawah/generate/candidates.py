@@ -49,6 +49,17 @@ def pieces_of(position: int, source: NumberedSource) -> list[Piece]:
     return pieces
 
 
+def whole_passage(position: int, source: NumberedSource) -> list[Piece]:
+    """All of a source as one piece, from its first words on, without the headings and rules above them; none of blanks."""
+    content = source.passage.chunk.content
+    within = trim(content, 0, len(content))
+    if within is None:
+        return []
+    first = min((piece.span.start for piece in pieces_of(position, source)), default=within.start)
+    start = within.start if _FENCE.search(content[:first]) else first
+    return [Piece(position, Span(start, within.end), content[start : within.end], alone=True)]
+
+
 def _spans(source: NumberedSource) -> Iterator[tuple[Span, bool]]:
     content = source.passage.chunk.content
     if is_by_line(source.passage.media_type) or isinstance(source.passage.locator, CsvCells | SheetRange):

@@ -128,7 +128,9 @@ class Endpoint:
         )
 
     @contextlib.contextmanager
-    def _answered(self, client: httpx.Client, request: Mapping[str, object], deadline: float) -> Iterator[httpx.Response]:
+    def _answered(
+        self, client: httpx.Client, request: Mapping[str, object], deadline: float
+    ) -> Iterator[httpx.Response]:
         """A response with status 200; waits out a busy server as long as tries and deadline allow."""
         for tried in range(1, self.limits.tries + 1):
             url, timeout = f"{self.server}/chat/completions", self._timeout(deadline)
@@ -188,7 +190,7 @@ class Endpoint:
         text = body[:_ERROR_BYTES].decode("utf-8", errors="replace")
         found = parse_object(text)
         said = (error_text(found) if found is not None else None) or text
-        hint = {401: "; check openai_key", 403: "; check openai_key", 404: f"; check {self.named} and openai_model"}
+        hint = {401: "; check openai_key", 403: "; check openai_key", 404: f"; check {self.named} and generator_model"}
         return f"{self.server} answered {response.status_code}: {self._clean(said)}{hint.get(response.status_code, '')}"
 
     def _clean(self, said: str) -> str:

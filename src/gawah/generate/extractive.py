@@ -1,8 +1,9 @@
-"""A prompt to a draft without a model: the sentences of the sources that answer best, letter for letter, each with its [n].
+"""A prompt to a draft without a model: the sentences of the sources that answer, letter for letter, each with its [n].
 
-A sentence's score is its late interaction with the question (every token of the question looks for its best match, rare
-words weigh more), a little for the rank of its source, and for a question in another script than the encoder's Latin the
-share of the question's words it holds. One to three are quoted: as few as hold what the sources hold of the question.
+How well a sentence answers is a sum of its late interaction with the question (every token of the question looks for its
+best match, rare words weigh more), the share of the question's words it holds, and the rank of its source; over all
+sentences these are chances that add up to one. Quoted are as few as hold four fifths of the chance. Where three sentences
+do not, the passage that holds most is quoted whole: who does not know which sentence answers should show the passage.
 """
 
 from __future__ import annotations
@@ -14,40 +15,62 @@ from dataclasses import dataclass
 import numpy as np
 
 from gawah.errors import GeneratorError
-from gawah.generate.candidates import LONG_CHARS, Piece, pieces_of
+from gawah.generate.candidates import LONG_CHARS, Piece, pieces_of, whole_passage
 from gawah.ports import Embedder, Embedding, QueryEmbedding
-from gawah.text import STOP_WORDS, analyze, dominant_script, grapheme_floor, identifier_terms, query_terms
-from gawah.types import DraftPart, NumberedSource, Prompt, Span
+from gawah.text import STOP_WORDS, analyze, grapheme_floor, identifier_terms, query_terms
+from gawah.types import DraftPart, NumberedSource, Prompt
 
-_MOST_PIECES = 3
-_EMBEDDED_PIECES = 6  # the likeliest by their words; each costs some ten milliseconds, and twelve find no more
-
-# Measured on two technical manuals, 94 questions whose answer is in the four passages: late interaction alone quotes the
-# answering sentence first for 68, with cosine instead 49, shared words 51, both 57. In Hindi and Urdu, with an English
-# encoder, shared words find 58 of 80, late interaction 45, the sum below 58.
-_COVER_WEIGHT = {"Latn": 0.0}
-_COVER_WEIGHT_ELSEWHERE = 0.3
-_RANK_WEIGHT = 0.05
+MOST_PIECES = 3
+MOST_CHARS = 600  # of several pieces together; one alone may be longer
+ENOUGH = 0.8  # of the chance that the quoted pieces hold the answer
+WORTH_COVERING = 0.35  # a question of two parts: a share of its words that nothing quoted holds, and a piece does
+_NEAR_THE_BEST = 0.05  # when that piece has at least this part of the best one's chance
+_MOST_PASSAGE_CHARS = 1200
+_EMBEDDED_PIECES = 12  # the likeliest by their words; with six the answering one is left out three times as often
 _RANK_WEIGHT_BY_WORDS = 0.1
-_LONG_PENALTY = 0.1
 _STOP_WORD_SHARE = 0.3
-_SHARE_OF_BEST = 0.8  # a further sentence must score at least this share of the best
-_WORTH_COVERING = 0.15  # and add at least this share of the question's weight
+_READABLE = 0.5  # coverage below which a question's vectors mean nothing, as in retrieval
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
-    """A piece, the question's terms it holds, and its score."""
+class Weights:
+    """What a unit of each part adds to the logarithm of a piece's chance; fitted by `python -m bench.quoting`."""
+
+    near: float
+    words: float
+    rank: float
+    long: float = -2.7
+
+
+BY_VECTORS = Weights(near=15.0, words=0.7, rank=2.4)
+BY_WORDS = Weights(near=0.0, words=5.9, rank=2.9)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A piece with what speaks for it: late interaction, the question's terms it holds, and 1/rank of its source.
+
+    `shares` gives each of those terms its share of the question; all terms of a question that any piece holds add up to 1.
+    """
 
     piece: Piece
-    terms: frozenset[str]
-    score: float
+    near: float
+    shares: Mapping[str, float]
+    rank: float
+
+    @property
+    def words(self) -> float:
+        return math.fsum(self.shares.values())
+
+    def score(self, weights: Weights) -> float:
+        is_long = len(self.piece.text) > LONG_CHARS
+        return weights.near * self.near + weights.words * self.words + weights.rank * self.rank + weights.long * is_long
 
 
 class ExtractiveGenerator:
     """Implements ports.Generator over an embedder; the same prompt gives the same draft."""
 
-    name = "extractive/1"
+    name = "extractive/2"
     quotes_only = True
 
     def __init__(self, embedder: Embedder) -> None:
@@ -55,34 +78,32 @@ class ExtractiveGenerator:
 
     def generate(self, prompt: Prompt) -> Iterator[DraftPart]:
         """Quotes as verbatim parts, each followed by its marker; GeneratorError when no source holds a word."""
-        pieces = [piece for at, source in enumerate(prompt.sources) for piece in pieces_of(at, source)]
-        pieces = pieces or [piece for at, source in enumerate(prompt.sources) for piece in _whole(at, source)]
-        if not pieces:
+        measured = self.measure(prompt)
+        if not measured:
             raise GeneratorError("the sources hold no words to quote; ask another question")
-        idf = Idf([_terms_of(piece.text) for piece in pieces])
-        weights = idf.shares(query_terms(prompt.question))
-        chosen = choose(self._score(prompt.question, likeliest(pieces, weights), idf, weights), weights)
-        ordered = sorted(chosen, key=lambda item: (item.piece.source, item.piece.span))
-        yield from _draft([item.piece for item in ordered], prompt.sources)
+        chosen = choose(measured, self.weights(prompt.question), prompt.sources)
+        yield from _draft(sorted(chosen, key=lambda piece: (piece.source, piece.span)), prompt.sources)
 
-    def _score(self, question: str, likely: Sequence[Scored], idf: Idf, weights: Mapping[str, float]) -> list[Scored]:
-        """The pieces with their final scores, best first."""
-        query = self._embedder.embed_query(question)
-        made = self._embedder.embed(self._within_window([item.piece.text for item in likely]))
+    def measure(self, prompt: Prompt) -> list[Measured]:
+        """The likeliest pieces of the sources, measured, in the order of the sources; empty when there are no words."""
+        pieces = [piece for at, source in enumerate(prompt.sources) for piece in pieces_of(at, source)]
+        pieces = pieces or [piece for at, source in enumerate(prompt.sources) for piece in whole_passage(at, source)]
+        if not pieces:
+            return []
+        idf = Idf([_terms_of(piece.text) for piece in pieces])
+        shares = idf.shares(query_terms(prompt.question))
+        likely = likeliest(pieces, shares)
+        query = self._embedder.embed_query(prompt.question)
+        made = self._embedder.embed(self._within_window([piece.text for piece in likely]))
         nearness = late_interaction(query, made, [idf.of_word(word) for word in query.words])
-        cover_weight = _COVER_WEIGHT.get(dominant_script(question), _COVER_WEIGHT_ELSEWHERE) if query.words else 1.0
-        scored = [
-            Scored(
-                item.piece,
-                item.terms,
-                near
-                + cover_weight * _covered(item.terms, weights)
-                + _RANK_WEIGHT / (1 + item.piece.source)
-                - _LONG_PENALTY * (len(item.piece.text) > LONG_CHARS),
-            )
-            for item, near in zip(likely, nearness, strict=True)
+        return [
+            Measured(piece, near, _held(piece, shares), 1 / (1 + piece.source))
+            for piece, near in zip(likely, nearness, strict=True)
         ]
-        return sorted(scored, key=_best_first)
+
+    def weights(self, question: str) -> Weights:
+        """By words alone where the encoder does not read the question."""
+        return BY_VECTORS if self._embedder.coverage(question) >= _READABLE else BY_WORDS
 
     def _within_window(self, texts: Sequence[str]) -> list[str]:
         """Texts cut until the encoder takes them whole; for scoring only."""
@@ -119,17 +140,16 @@ class Idf:
         return math.log1p((len(self._terms_of_each) - n + 0.5) / (n + 0.5))
 
 
-def likeliest(pieces: Sequence[Piece], weights: Mapping[str, float]) -> list[Scored]:
-    """The few pieces worth a look by their words and rank, best first; always one of the best source that has any."""
-    scored = []
-    for piece in pieces:
-        terms = frozenset(_terms_of(piece.text) & weights.keys())
-        scored.append(Scored(piece, terms, _covered(terms, weights) + _RANK_WEIGHT_BY_WORDS / (1 + piece.source)))
-    ordered = sorted(scored, key=_best_first)
+def likeliest(pieces: Sequence[Piece], shares: Mapping[str, float]) -> list[Piece]:
+    """The pieces worth a look by their words and rank, in their order; always one of the best source that has any."""
+    worth = [
+        (_covered(piece, shares) + _RANK_WEIGHT_BY_WORDS / (1 + piece.source), -at) for at, piece in enumerate(pieces)
+    ]
+    ordered = sorted(range(len(pieces)), key=lambda at: worth[at], reverse=True)
     first_source = min(piece.source for piece in pieces)
-    of_first = next(item for item in ordered if item.piece.source == first_source)
+    of_first = next(at for at in ordered if pieces[at].source == first_source)
     head = ordered[:_EMBEDDED_PIECES]
-    return head if of_first in head else [*head[:-1], of_first]
+    return [pieces[at] for at in sorted(head if of_first in head else [*head[:-1], of_first])]
 
 
 def late_interaction(query: QueryEmbedding, made: Sequence[Embedding], weights: Sequence[float]) -> list[float]:
@@ -151,49 +171,77 @@ def late_interaction(query: QueryEmbedding, made: Sequence[Embedding], weights: 
     return scores
 
 
-def choose(scored: Sequence[Scored], weights: Mapping[str, float]) -> list[Scored]:
-    """The best piece, then such as add enough of the question and score nearly as well; three at most."""
-    chosen = [scored[0]]
-    covered = set(scored[0].terms)
-    while len(chosen) < _MOST_PIECES:
-        rest = [
-            (_covered(item.terms - covered, weights), item)
-            for item in scored
-            if item.score >= _SHARE_OF_BEST * scored[0].score and not _is_quoted(item, chosen)
-        ]
-        gain, best = max(rest, key=lambda pair: (pair[0], pair[1].score), default=(0.0, scored[0]))
-        if gain < _WORTH_COVERING:
+def choose(measured: Sequence[Measured], weights: Weights, sources: Sequence[NumberedSource]) -> list[Piece]:
+    """The fewest pieces with enough of the chance; where a few have not, the likeliest passage, or what was chosen.
+
+    Pieces in other sources with the same words, and those within a chosen one, count as quoted. One that holds a part of
+    the question that the others leave open joins them, when it is likely enough.
+    """
+    chances = _chances([item.score(weights) for item in measured])
+    ordered = sorted(range(len(measured)), key=lambda at: (-chances[at], at))
+    chosen: list[Piece] = []
+    chance = 0.0
+    for at in ordered:
+        piece = measured[at].piece
+        if any(_is_within(piece, other) for other in chosen):
+            chance += chances[at]
+        elif chosen and (chance >= ENOUGH or not _has_room(chosen, piece)):
             break
-        chosen.append(best)
-        covered |= best.terms
-    return chosen
+        else:
+            chosen = [*(other for other in chosen if not _is_within(other, piece)), piece]
+            chance += chances[at]
+    if chance < ENOUGH:
+        source, chance_of = _likeliest_source(measured, chances)
+        (passage,) = whole_passage(source, sources[source])
+        return [passage] if len(passage.text) <= _MOST_PASSAGE_CHARS and chance_of > chance else chosen
+    near_best = [measured[at] for at in ordered if chances[at] >= _NEAR_THE_BEST * chances[ordered[0]]]
+    return _with_the_other_part(chosen, near_best)
 
 
-def _best_first(item: Scored) -> tuple[float, int, Span]:
-    return -item.score, item.piece.source, item.piece.span
+def _chances(scores: Sequence[float]) -> list[float]:
+    best = max(scores)
+    odds = [math.exp(score - best) for score in scores]
+    total = math.fsum(odds)
+    return [one / total for one in odds]
 
 
-def _covered(terms: frozenset[str], weights: Mapping[str, float]) -> float:
-    return math.fsum(weights[term] for term in terms)  # fsum is exact: the order of a set does not matter
+def _has_room(chosen: Sequence[Piece], piece: Piece) -> bool:
+    return len(chosen) < MOST_PIECES and sum(len(one.text) for one in (*chosen, piece)) <= MOST_CHARS
+
+
+def _likeliest_source(measured: Sequence[Measured], chances: Sequence[float]) -> tuple[int, float]:
+    """Which source's pieces have the largest chance together, and how large it is."""
+    of_source: dict[int, float] = {}
+    for item, chance in zip(measured, chances, strict=True):
+        of_source[item.piece.source] = of_source.get(item.piece.source, 0.0) + chance
+    best = max(of_source, key=lambda source: (of_source[source], -source))
+    return best, of_source[best]
+
+
+def _with_the_other_part(chosen: list[Piece], likely: Sequence[Measured]) -> list[Piece]:
+    held = {term for item in likely if item.piece in chosen for term in item.shares}
+    gains = [(math.fsum(share for term, share in item.shares.items() if term not in held), item) for item in likely]
+    gain, other = max(gains, key=lambda pair: pair[0])
+    return [*chosen, other.piece] if gain >= WORTH_COVERING and _has_room(chosen, other.piece) else chosen
+
+
+def _held(piece: Piece, shares: Mapping[str, float]) -> dict[str, float]:
+    terms = _terms_of(piece.text)
+    return {term: share for term, share in shares.items() if term in terms}
+
+
+def _covered(piece: Piece, shares: Mapping[str, float]) -> float:
+    return math.fsum(_held(piece, shares).values())
 
 
 def _terms_of(text: str) -> set[str]:
     return {*analyze(text), *identifier_terms(text)}
 
 
-def _is_quoted(item: Scored, chosen: Sequence[Scored]) -> bool:
-    """Whether its words are quoted already: the same place, or the same words in another source."""
-    return any(
-        other.piece.text == item.piece.text
-        or (other.piece.source == item.piece.source and other.piece.span.overlaps(item.piece.span))
-        for other in chosen
-    )
-
-
-def _whole(position: int, source: NumberedSource) -> list[Piece]:
-    """A source without a sentence, such as a lone heading, as one piece."""
-    content = source.passage.chunk.content
-    return [Piece(position, Span(0, len(content)), content, alone=True)] if content.strip() else []
+def _is_within(piece: Piece, other: Piece) -> bool:
+    """Whether the other quotes its words: it contains the place, or has the same words in another source."""
+    inside = other.span.start <= piece.span.start and piece.span.end <= other.span.end
+    return piece.text == other.text or (piece.source == other.source and inside)
 
 
 def _draft(pieces: Sequence[Piece], sources: Sequence[NumberedSource]) -> Iterator[DraftPart]:

@@ -108,7 +108,9 @@ class SqliteCatalog:
     def _write(self) -> Iterator[sqlite3.Connection]:
         """A transaction; when it has ended, a power cut does not undo it."""
         if self.read_only:
-            raise StoreError(f"{self.path} cannot be written; check its permissions, its folder's and the file system's")
+            raise StoreError(
+                f"{self.path} cannot be written; check its permissions, its folder's and the file system's"
+            )
         with connection.sqlite_errors(self.path), connection.transaction(self._connection()) as opened:
             yield opened
 
@@ -251,7 +253,9 @@ class SqliteCatalog:
 
     # --- segments
 
-    def replace_segments(self, old: Iterable[str], new: SegmentRecord | None, *, applied_mark: int | None = None) -> None:
+    def replace_segments(
+        self, old: Iterable[str], new: SegmentRecord | None, *, applied_mark: int | None = None
+    ) -> None:
         """Registers a segment in place of others; deletions up to `applied_mark` are in it already and are forgotten."""
         with self._write() as opened:
             opened.executemany("DELETE FROM segments WHERE name = ?", [(name,) for name in old])
@@ -337,9 +341,7 @@ class SqliteCatalog:
     def _truncate_log(self, opened: sqlite3.Connection) -> None:
         busy = opened.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         if busy:
-            raise StoreBusyError(
-                f"{self.path}: a reader holds on to what was purged; end it and run: gawah rm --purge"
-            )
+            raise StoreBusyError(f"{self.path}: a reader holds on to what was purged; end it and run: gawah rm --purge")
 
     def integrity_errors(self) -> list[str]:
         """What SQLite's own check finds; empty when the file is sound."""
@@ -357,7 +359,11 @@ def embedding_key(model: ModelStamp) -> str:
 def mismatch(stored: Mapping[str, object], model: ModelStamp) -> str:
     """One line on two models that must not be mixed."""
     ours = to_json(model)
-    parts = [f"{key} {_short(stored.get(key))} there, {_short(ours[key])} here" for key in ours if ours[key] != stored.get(key)]
+    parts = [
+        f"{key} {_short(stored.get(key))} there, {_short(ours[key])} here"
+        for key in ours
+        if ours[key] != stored.get(key)
+    ]
     return (
         f"this store was built with {stored.get('name')}, not with {model.name} as it is now ({'; '.join(parts)}); "
         "set the old model again, or ingest into a new --store"

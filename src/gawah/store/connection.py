@@ -39,7 +39,9 @@ def sqlite_errors(path: Path) -> Iterator[None]:
 def _translated(error: sqlite3.Error, path: Path) -> StoreError | ForeignStoreError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code == sqlite3.SQLITE_FULL:
-        return StoreFullError(f"no room left on the disk of {path}; free some and run the command again: nothing is lost")
+        return StoreFullError(
+            f"no room left on the disk of {path}; free some and run the command again: nothing is lost"
+        )
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return StoreCorruptError(f"{path} is damaged ({error}); restore it from a backup or ingest into a new store")
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
@@ -122,7 +124,9 @@ def _migrate(connection: sqlite3.Connection, path: Path) -> None:
     if version == len(MIGRATIONS):
         return
     if version and not is_writable(path):
-        raise StoreError(f"{path} is of an older gawah and cannot be written; run `gawah status` once with write permission")
+        raise StoreError(
+            f"{path} is of an older gawah and cannot be written; run `gawah status` once with write permission"
+        )
     connection.execute("PRAGMA journal_mode = WAL")
     with transaction(connection):
         version = connection.execute("PRAGMA user_version").fetchone()[0]  # another process may have been faster

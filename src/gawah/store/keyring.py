@@ -40,13 +40,23 @@ class KeyRing:
         now = self._catalog.clock()
         expires_at = None if lifetime_s is None else now + lifetime_s
         ordered = tuple(scope for scope in SCOPES if scope in scopes)
-        key = ApiKey(secrets.token_hex(_ID_BYTES), name, ordered, tuple(dict.fromkeys(collections)), now, expires_at, None)
+        key = ApiKey(
+            secrets.token_hex(_ID_BYTES), name, ordered, tuple(dict.fromkeys(collections)), now, expires_at, None
+        )
         token = f"{PREFIX}_{key.id}_{secrets.token_urlsafe(_SECRET_BYTES)}"
         with self._catalog.writing() as opened:
             opened.execute(
                 "INSERT INTO api_keys (id, name, secret_sha256, scopes, collections, created_at, expires_at) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (key.id, name, sha256_text(token), json.dumps(key.scopes), json.dumps(key.collections), now, expires_at),
+                (
+                    key.id,
+                    name,
+                    sha256_text(token),
+                    json.dumps(key.scopes),
+                    json.dumps(key.collections),
+                    now,
+                    expires_at,
+                ),
             )
         return key, token
 

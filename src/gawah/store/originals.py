@@ -168,5 +168,7 @@ def _os_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in _NO_ROOM:
-            raise StoreFullError(f"no room left on the disk of {path.parent}; free some and send the file again") from error
+            raise StoreFullError(
+                f"no room left on the disk of {path.parent}; free some and send the file again"
+            ) from error
         raise StoreError(f"{path} cannot be written: {error.strerror or error}") from error

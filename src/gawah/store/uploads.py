@@ -37,7 +37,15 @@ class Uploads:
         self._catalog = catalog
 
     def accept(
-        self, collection: str, name: str, uri: str, *, sha256: str, size_bytes: int, path: str, once: OnceKey | None = None
+        self,
+        collection: str,
+        name: str,
+        uri: str,
+        *,
+        sha256: str,
+        size_bytes: int,
+        path: str,
+        once: OnceKey | None = None,
     ) -> Upload:
         """Queues a document and notes the file it is read from; when this returns, a power cut undoes neither."""
         now = self._catalog.clock()

@@ -27,7 +27,9 @@ WEAK_FROM = 0.66
 
 _MOST_CARRIERS = 3
 _WORTH_ADDING = 0.04  # a further statement must raise the score by so much
-_SEVERAL_CLAUSES = regex.compile(r"[,;:()،؛](?!\d)|\b(?:and|but|while|because|since|after|or|और|اور)\b", regex.IGNORECASE)
+_SEVERAL_CLAUSES = regex.compile(
+    r"[,;:()،؛](?!\d)|\b(?:and|but|while|because|since|after|or|और|اور)\b", regex.IGNORECASE
+)
 _SO, _NOT_SO = "says it is so", "says it is not so"
 _SCORE_DIGITS = 3  # float sums differ from machine to machine beyond the sixth
 
@@ -143,7 +145,11 @@ def _carriers(matches: Matches, said: Said) -> list[int]:
             break
         chosen.append(-negative)
         score = best
-        if len(chosen) == 1 and score >= SUPPORTED_FROM and not missing_of_statements(said, [matches.statements[-negative]]):
+        if (
+            len(chosen) == 1
+            and score >= SUPPORTED_FROM
+            and not missing_of_statements(said, [matches.statements[-negative]])
+        ):
             break
     return chosen
 

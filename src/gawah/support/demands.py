@@ -50,7 +50,8 @@ def missing_of_statements(said: Said, carriers: Sequence[Statement]) -> tuple[Mi
 
     def held(wanted: Quantity) -> bool:
         return any(
-            number.value == wanted.value and (number.unit == wanted.unit or not wanted.unit or (not number.unit and wanted.unit in units))
+            number.value == wanted.value
+            and (number.unit == wanted.unit or not wanted.unit or (not number.unit and wanted.unit in units))
             for each in found
             for number in each.numbers
         )
@@ -60,7 +61,9 @@ def missing_of_statements(said: Said, carriers: Sequence[Statement]) -> tuple[Mi
 
 def _missing(said: Said, texts: Sequence[str], held: Callable[[Quantity], bool]) -> tuple[Missing, ...]:
     numbers = [Missing("number", one.span.slice(said.text)) for one in said.numbers if not held(one)]
-    identifiers = unmet(Demands(identifiers=said.named.identifiers), texts).identifiers if said.named.identifiers else ()
+    identifiers = (
+        unmet(Demands(identifiers=said.named.identifiers), texts).identifiers if said.named.identifiers else ()
+    )
     terms: set[str] = set()
     if said.named.names:
         terms.update(*(analyze(text) for text in texts))

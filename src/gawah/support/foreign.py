@@ -24,7 +24,9 @@ _PATTERNS = {
     "section": r"(?:\b(?:sections?|sect?\.|chapters?|chap\.|clauses?|appendix|figures?|fig\.|tables?)|§|अनुभाग|अध्याय|باب)"
     r"\s{0,3}(?P<section>\d{1,4}(?:\.\d{1,4}){0,6})",
 }
-_REFERENCE = regex.compile("|".join(f"(?P<{kind}_all>{pattern})" for kind, pattern in _PATTERNS.items()), regex.IGNORECASE)
+_REFERENCE = regex.compile(
+    "|".join(f"(?P<{kind}_all>{pattern})" for kind, pattern in _PATTERNS.items()), regex.IGNORECASE
+)
 _TRAILING = ".,;:!?…*_~।۔"
 _SCHEME = regex.compile(r"\A(?:[a-z][a-z0-9+.-]{1,15}://|mailto:|doi:\s?)?(?:www\.)?", regex.IGNORECASE)
 _ARXIV = regex.compile(r"\Aarxiv\s?[:/]?\s?", regex.IGNORECASE)

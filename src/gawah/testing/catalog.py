@@ -89,7 +89,12 @@ def make_stamp(model: ModelStamp = MODEL) -> Stamp:
 
 
 def commit(
-    catalog: Catalog, job: Job, document: Document, chunks: Sequence[IndexedChunk] | None = None, *, stamp: Stamp | None = None
+    catalog: Catalog,
+    job: Job,
+    document: Document,
+    chunks: Sequence[IndexedChunk] | None = None,
+    *,
+    stamp: Stamp | None = None,
 ) -> None:
     """Puts a document's embeddings and the document."""
     chunks = make_chunks(document) if chunks is None else chunks
@@ -239,7 +244,9 @@ class CatalogContract:
         catalog.enqueue([("default", "a.txt", "file:///a.txt")])
         assert catalog.claim("tester").document.name == "a.txt"
 
-    def test_a_document_whose_time_has_come_is_queued_again_and_its_attempts_count_on(self, catalog: Any, clock: Any) -> None:
+    def test_a_document_whose_time_has_come_is_queued_again_and_its_attempts_count_on(
+        self, catalog: Any, clock: Any
+    ) -> None:
         catalog.enqueue([("default", "a.txt", "file:///a.txt"), ("default", "b.txt", "file:///b.txt")])
         first, second = catalog.claim("tester"), catalog.claim("tester")
         catalog.fail(first, Failure("vanished", "gone", retryable=True), retry_after_s=30)

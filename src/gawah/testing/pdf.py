@@ -59,9 +59,7 @@ class Page:
         self.y = y
         return self
 
-    def picture(
-        self, box: tuple[float, float, float, float], n_columns: int, n_rows: int, levels: bytes
-    ) -> Self:
+    def picture(self, box: tuple[float, float, float, float], n_columns: int, n_rows: int, levels: bytes) -> Self:
         """A picture in levels of grey, row by row from the top, set into the box x0, y0, x1, y1."""
         self.pictures.append((n_columns, n_rows, levels))
         x0, y0, x1, y1 = box

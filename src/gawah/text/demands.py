@@ -112,10 +112,11 @@ def _numbers(question: str, covered: Sequence[tuple[int, int]]) -> Iterable[str]
         if _inside(match.span(), covered):
             continue
         number = match.group(1)
-        telling = not number.isdecimal() or len(number) >= _LONG_NUMBER_DIGITS or _UNIT_BEHIND.match(folded, match.end())
+        telling = (
+            not number.isdecimal() or len(number) >= _LONG_NUMBER_DIGITS or _UNIT_BEHIND.match(folded, match.end())
+        )
         if telling:
             yield number
-
 
 
 def _names(question: str, covered: Sequence[tuple[int, int]]) -> Iterable[str]:

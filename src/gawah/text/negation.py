@@ -16,7 +16,9 @@ import regex
 from gawah.text.queries import STOP_WORDS
 from gawah.text.terms import analyze, fold
 
-_ENGLISH = frozenset(("not", "no", "never", "without", "none", "nobody", "nothing", "neither", "nor", "cannot", "nowhere"))
+_ENGLISH = frozenset(
+    ("not", "no", "never", "without", "none", "nobody", "nothing", "neither", "nor", "cannot", "nowhere")
+)
 _ROMAN_HINDI = frozenset(("nahin", "nahi"))  # "mat" and "na" are words of other languages too
 _INDIC_WORDS = "नहीं मत न ना नहिं बिना बग़ैर मना نہیں نہ مت بغیر بنا منع"
 _INDIC = frozenset(fold(word) for word in _INDIC_WORDS.split())
@@ -27,7 +29,8 @@ _DOUBTFUL_WORDS = (
 )
 _DOUBTFUL = frozenset(_DOUBTFUL_WORDS.split())
 _NO_NEGATION = regex.compile(
-    r"\bnot only\b|\b(?:no|not) (?:more|less|fewer|later|earlier|sooner) than\b|\bno\.(?=\s?\d)|\bno matter\b", regex.IGNORECASE
+    r"\bnot only\b|\b(?:no|not) (?:more|less|fewer|later|earlier|sooner) than\b|\bno\.(?=\s?\d)|\bno matter\b",
+    regex.IGNORECASE,
 )
 _CONTRACTION = regex.compile(r"\b(\p{L}+)n['’]t\b", regex.IGNORECASE)
 _WORD = regex.compile(r"[\p{L}\p{N}\p{M}]+(?:['’][\p{L}]+)?")

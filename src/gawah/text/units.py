@@ -133,4 +133,6 @@ def _before() -> regex.Pattern[str]:
 @cache
 def _named() -> regex.Pattern[str]:
     symbols, words = _any()
-    return regex.compile(rf"(?<=[(|,]\s?)(?P<unit>{symbols})(?=\s?[)|,])|(?<![\p{{L}}\p{{M}}\p{{N}}])(?P<unit>(?i:{words})){_END}")
+    return regex.compile(
+        rf"(?<=[(|,]\s?)(?P<unit>{symbols})(?=\s?[)|,])|(?<![\p{{L}}\p{{M}}\p{{N}}])(?P<unit>(?i:{words})){_END}"
+    )

@@ -28,7 +28,9 @@ def in_columns(lines: Sequence[OcrLine]) -> list[OcrLine]:
         end, strip = _run(lines, at)
         if strip is not None:
             for is_left in (True, False):
-                blocks += _by_block(in_columns([replace(line, block=1) for line in _side(lines[at:end], strip, is_left)]))
+                blocks += _by_block(
+                    in_columns([replace(line, block=1) for line in _side(lines[at:end], strip, is_left)])
+                )
         elif is_after_columns or lines[at].block != lines[at - 1].block:
             blocks.append([lines[at]])
         else:

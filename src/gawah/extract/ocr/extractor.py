@@ -86,9 +86,7 @@ class ImageExtractor:
         )
 
 
-def _read(
-    image: Image.Image, eyes: Eyes, before_page: Callable[[], None]
-) -> tuple[dict[int, OcrPage], list[str], int]:
+def _read(image: Image.Image, eyes: Eyes, before_page: Callable[[], None]) -> tuple[dict[int, OcrPage], list[str], int]:
     """Pages by number, what is to be said, and how many pages are left out. One page that cannot be read leaves the others."""
     from gawah.extract.ocr.image_file import page_count, picture_of
     from gawah.extract.ocr.page import read_page

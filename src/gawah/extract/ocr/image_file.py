@@ -54,7 +54,9 @@ def picture_of(image: Image.Image, number: int) -> tuple[Image.Image, int]:
         factor = -(-max(shown.size) // _LARGE_PX)
         if factor == 1 or shown.mode == "P":
             return shown, _dpi(shown)
-        deeper = "L" if shown.mode == "1" else "I" if shown.mode.startswith("I;16") else ""  # these have no mean of pixels
+        deeper = (
+            "L" if shown.mode == "1" else "I" if shown.mode.startswith("I;16") else ""
+        )  # these have no mean of pixels
         return (shown.convert(deeper) if deeper else shown).reduce(factor), _dpi(shown) // factor
 
 

@@ -20,7 +20,6 @@ _GRAIN_SHARE = 0.002
 _FLAT = 12  # levels of grey between paper and ink, under which there is no ink
 
 
-
 def grey(picture: Image.Image) -> Image.Image:
     """Dark on light, in levels of grey; what is transparent is paper, white, or black under light letters."""
     if picture.mode in ("I", "I;16", "I;16B", "I;16L", "F"):  # Pillow would cut these off at 255 instead of scaling

@@ -29,7 +29,9 @@ _LANGUAGE = re.compile(r"[A-Za-z][\w/-]{1,40}")
 _WORD_LEVEL = "5"
 _COLUMNS = 12
 # Not letters: tesseract marks right-to-left text with them. The joiners, which are spelling, stay.
-_INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff\u00ad"))
+_INVISIBLE = dict.fromkeys(
+    map(ord, "\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff\u00ad")
+)
 _LEAST_SURENESS = 1.0
 
 
@@ -106,7 +108,9 @@ def open_eyes(languages: str) -> Eyes:
     missing = tuple(name for name in wanted if name not in there)
     if not found:
         named = ", ".join(wanted) or "no language"
-        raise _unavailable(f"tesseract has none of `ocr_languages` ({named}); it has {', '.join(sorted(there)) or 'none'}")
+        raise _unavailable(
+            f"tesseract has none of `ocr_languages` ({named}); it has {', '.join(sorted(there)) or 'none'}"
+        )
     return Eyes(program, found, tuple(name for name in missing if _LANGUAGE.fullmatch(name)), "osd" in there)
 
 

@@ -81,7 +81,9 @@ def _drawn(page: PdfPage, dpi: int, pixels_as: tuple[int, str, str]) -> tuple[Im
     raw, drawing = page.raw, drawing_of(page.box(), page.rotation(), dpi)
     bitmap = raw.FPDFBitmap_CreateEx(drawing.width, drawing.height, pixel_format, None, 0)
     if not bitmap:
-        raise ExtractionError("too_large", f"a picture of {drawing.width} x {drawing.height} pixels does not fit in memory")
+        raise ExtractionError(
+            "too_large", f"a picture of {drawing.width} x {drawing.height} pixels does not fit in memory"
+        )
     try:
         raw.FPDFBitmap_FillRect(bitmap, 0, 0, drawing.width, drawing.height, _WHITE)
         raw.FPDF_RenderPageBitmap(bitmap, page.handle, 0, 0, drawing.width, drawing.height, 0, _ANNOTATIONS)

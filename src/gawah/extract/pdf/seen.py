@@ -85,7 +85,9 @@ def _line(line: OcrLine, page: PageText, drawing: Drawing, slant: Slant | None) 
     measured = [(*_size_and_baseline(word), len(word.text)) for word in words]
     alphabetic = [row for row, word in zip(measured, words, strict=True) if _ALPHABETIC.search(word.text)] or measured
     size = _weighed_median((size, weight) for size, _, weight in alphabetic)
-    return _Line(words, max(_LEAST_SIZE_PT, size), _weighed_median((baseline, weight) for _, baseline, weight in alphabetic))
+    return _Line(
+        words, max(_LEAST_SIZE_PT, size), _weighed_median((baseline, weight) for _, baseline, weight in alphabetic)
+    )
 
 
 def _word(word: OcrWord, page: PageText, drawing: Drawing, slant: Slant | None) -> _Word:

@@ -114,7 +114,9 @@ def _warnings(guesses: Sequence[Heard], loops: Sequence[Heard], n: int) -> tuple
         found.append(f"low_confidence: {len(guesses)} of {n} segments of speech are guesses, at {times}")
     if loops:
         times = _first_times(loops)
-        found.append(f"low_confidence: {len(loops)} of {n} segments of speech were not understood and are left out, at {times}")
+        found.append(
+            f"low_confidence: {len(loops)} of {n} segments of speech were not understood and are left out, at {times}"
+        )
     return tuple(found)
 
 
