@@ -80,7 +80,12 @@ def test_a_framed_page_is_sandboxed_marked_and_loads_nothing(shelf):
     assert "unsafe" not in policy
     assert "<script" not in answer.text
     assert "onclick" not in answer.text
-    assert '<p><mark id="cited">The pier</mark> is old.</p>' in answer.text
+    assert '<p><mark class="soft" id="cited">The pier</mark> is old.</p>' in answer.text
+    params = {"from": start - 4, "to": start + 4, "strong": [f"{start}-{start + 4}"]}
+    both = client.get(f"/v1/documents/{ids['html']}/framed", params=params).text
+    assert '<mark class="soft" id="cited">The</mark> <mark class="strong">pier</mark> is old.' in both
+    for wrong in ("x", "5", "5-", "9-2", "1-2-3"):
+        problem(client.get(f"/v1/documents/{ids['html']}/framed", params={"strong": wrong}), 400, "usage")
     problem(client.get(f"/v1/documents/{ids['md']}/framed"), 400, "usage")
 
 
