@@ -23,7 +23,7 @@ WIDE, NARROW = {"width": 1360, "height": 850}, {"width": 390, "height": 844}
 CHROMIUM = "/usr/bin/chromium"
 PDF = "Which edge of a painted flood mark is levelled?"
 SHEET = "Why did Iqbal turn back on the trip to the island shrine?"
-URDU = "کشتی کے انجن میں تیل کس تناسب سے ملایا جاتا ہے؟"
+URDU = "گیٹ وے G5 کی سبز بتی کتنے سیکنڈ میں ایک بار جھپکنی چاہیے؟"
 FAR = "Which enzyme folds collagen in the deep sea?"
 # (name, size, colours, question, what to open)
 SHOTS = (

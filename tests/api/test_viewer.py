@@ -2,6 +2,7 @@
 
 import io
 import re
+import zipfile
 
 import httpx
 import pytest
@@ -200,6 +201,20 @@ def test_a_file_that_changed_on_the_disk_is_not_drawn_with_places_of_another(ser
     problem(server.client.get(path, params={"dpi": 90}), 409, "source_changed")
     file.unlink()
     problem(server.client.get(path, params={"dpi": 91}), 404, "not_found")
+
+
+def test_a_file_of_an_archive_has_an_original_and_pages(server, tmp_path):
+    inner = pdf([Page().text(72, 700, "Packed words")])
+    with zipfile.ZipFile(tmp_path / "packed.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("in/plan.pdf", inner)
+    cli(server.store, "ingest", tmp_path / "packed.zip", "--collection", "packed")
+    (document,) = server.client.get("/v1/documents", params={"collection": "packed"}).json()["documents"]
+    whole = server.client.get(f"/v1/documents/{document['id']}/original")
+    assert whole.content == inner
+    assert whole.headers["etag"] == f'"{document["indexed_sha256"]}"'
+    part = server.client.get(f"/v1/documents/{document['id']}/original", headers={"Range": "bytes=1-3"})
+    assert (part.status_code, part.content) == (206, b"PDF")
+    assert server.client.get(f"/v1/documents/{document['id']}/pages/1").status_code == 200
 
 
 def test_the_page_and_its_files_are_served_under_a_strict_policy(server):

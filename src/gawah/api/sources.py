@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import stat
+import tempfile
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -19,11 +20,11 @@ from gawah.api.problems import problems
 from gawah.api.ranges import SHOWN_TYPES, FileAnswer, OpenedFile, is_known
 from gawah.api.schemas import PlaceBody, TextWindow
 from gawah.api.served import Reader, Served, ServedStore
-from gawah.errors import NotFoundError, UsageError
+from gawah.errors import ExtractionError, NotFoundError, UsageError
 from gawah.fragment import build, label
 from gawah.fragment.place import locate
 from gawah.media_types import media_type_of
-from gawah.sources import found_file
+from gawah.sources import FoundFile, found_file, read_source
 from gawah.types import DocumentRecord, Span, Upload
 from gawah.wire import to_json
 
@@ -61,9 +62,10 @@ async def get_original(
 
 
 def _open_version(store: Served, who: Principal, document_id: str, sha256: str | None) -> OpenedFile:
+    most_bytes = store.app.settings.max_file_mb * 1_000_000
     with contextlib.suppress(NotFoundError):
         record = own_document(store, who, document_id)
-        file = _open(record.uri, record.name, record.media_type)
+        file = _open(record.uri, record.name, record.media_type, most_bytes)
         if file is not None:
             if sha256 in (None, file.sha256):
                 return file
@@ -72,7 +74,7 @@ def _open_version(store: Served, who: Principal, document_id: str, sha256: str |
             raise NotFoundError(f"the file of document {document_id} is gone, or is no file any more")
     for upload in reversed(own_uploads(store, who, document_id)):
         if sha256 in (None, upload.sha256):
-            file = _open(stored_file(upload), upload.name, "")
+            file = _open(stored_file(upload), upload.name, "", most_bytes)
             if file is not None and file.sha256 == upload.sha256:
                 return file
             if file is not None:
@@ -91,13 +93,15 @@ def stored_file(upload: Upload) -> str:
     return Path(upload.path).as_uri()
 
 
-def _open(uri: str, name: str, media_type: str) -> OpenedFile | None:
+def _open(uri: str, name: str, media_type: str, most_bytes: int) -> OpenedFile | None:
     """None when there is no such file, or none that can be read."""
     found = found_file(uri)
     if found is None:
         return None
     try:
         descriptor = os.open(found.path, _OPEN_FLAGS)
+    except NotADirectoryError:
+        return _open_member(found, name, media_type, most_bytes)
     except OSError:
         return None
     try:
@@ -112,6 +116,18 @@ def _open(uri: str, name: str, media_type: str) -> OpenedFile | None:
         os.close(descriptor)
         raise
     return OpenedFile(descriptor, status.st_size, sha256, name, media_type or media_type_of(name))
+
+
+def _open_member(found: FoundFile, name: str, media_type: str, most_bytes: int) -> OpenedFile | None:
+    """A file of an archive, unpacked to where it can be read by ranges."""
+    try:
+        source, data = read_source(found, "", name, most_bytes)
+    except ExtractionError:
+        return None
+    with tempfile.TemporaryFile() as unpacked:
+        unpacked.write(data)
+        unpacked.flush()
+        return OpenedFile(os.dup(unpacked.fileno()), len(data), source.sha256, name, media_type or media_type_of(name))
 
 
 class _Descriptor(int):

@@ -202,7 +202,7 @@ function refusalCard(answer) {
   const unsupported = refusal.unsupported.map((sentence) => told("li", sentence));
   return h("article", { class: "answer refusal", "data-answer": answer.answer_id }, told("h2", answer.question, { class: "asked" }),
     h("div", { class: "refusal-head" }, h("p", { class: "refusal-title" }, "No answer in these documents"),
-      h("p", {}, refusal.unsupported.length ? "An answer was drafted, and its sources do not carry it." : "Nothing in them answers this question, so nothing is made up."),
+      h("p", {}, refusal.unsupported.length ? "An answer was drafted, and its sources do not carry it." : "Nothing is made up. The passages below came nearest."),
       told("p", refusal.unsupported.length ? "" : `${refusal.reason[0].toUpperCase()}${refusal.reason.slice(1)}.`, { class: "fine" })),
     unsupported.length ? h("div", {}, h("h3", {}, "What was drafted and not carried"), h("ul", {}, unsupported)) : null,
     nearest.length ? h("section", { class: "sources", "aria-label": "Nearest passages" }, h("div", { class: "section-head" }, h("h3", {}, "Nearest passages")), h("ol", {}, nearest)) : null,
