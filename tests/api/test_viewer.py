@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 from tests.api.serving import Server, cli, keyed, problem
 
-from gawah.api import schemas
+from gawah.api import viewer_schemas as schemas
 from gawah.testing.pdf import Page, pdf
 
 HTML = "<html><body><nav>pier</nav><p>The pier is long.</p><script>alert(1)</script><p onclick=x()>The pier is old.</p></body></html>"

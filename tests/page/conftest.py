@@ -1,4 +1,4 @@
-"""One server and one browser for all tests of the page; without Debian's Chromium, or the packages, they skip."""
+"""One server for all tests of the page, and a browser; without Debian's Chromium, or the packages, they skip."""
 
 import os
 import shutil
@@ -15,8 +15,9 @@ CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 WAIT_MS = 30_000
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
+    """A browser of this module's own: while one is open its event loop is that of the thread, and other tests have theirs."""
     if not Path(CHROMIUM).exists():
         pytest.skip("no /usr/bin/chromium: requirements/system.sh installs Debian's")
     with sync_api.sync_playwright() as playwright:

@@ -21,12 +21,12 @@ from gawah.api.schemas import (
     AnswerPage,
     AnswerRequest,
     AskRequest,
-    CitedNow,
     SearchBody,
     SearchRequest,
     VerificationBody,
 )
 from gawah.api.served import Asker, Reader, Served, ServedStore, Stop
+from gawah.api.viewer_schemas import CitedNow
 from gawah.envelope import hits_json, outcome_json
 from gawah.errors import NotFoundError, StoreError
 from gawah.fingerprint import sha256_json

@@ -20,10 +20,10 @@ from gawah.api.access import Principal
 from gawah.api.documents import own_document
 from gawah.api.problems import ProblemError, problems
 from gawah.api.ranges import is_known
-from gawah.api.schemas import BlocksBody, CellsBody, LayoutBody, TicketBody, TicketRequest
 from gawah.api.served import Reader, Served, ServedStore
 from gawah.api.sources import Offset, Sha256, own_uploads, stored_file
 from gawah.api.tickets import LIFETIME_S
+from gawah.api.viewer_schemas import BlocksBody, CellsBody, LayoutBody, TicketBody, TicketRequest
 from gawah.api.web import style_of
 from gawah.errors import NotFoundError, UsageError
 from gawah.extract.showing import Shown, harmless_page, has_pages, shown_page
