@@ -125,11 +125,11 @@ export async function documentsView(main, me) {
 function documentRow(first, { may, changed, gone }) {
   let record = first;
   const summary = h("summary");
-  const reason = h("p", { class: "reason" });
+  const reason = h("span", { class: "reason" });
   const body = h("div", { class: "document-body" });
   const details = h("details", {}, summary, body);
   const buttons = h("div", { class: "document-actions" });
-  const element = h("li", { class: "document", "data-name": record.name }, details, reason, buttons);
+  const element = h("li", { class: "document", "data-name": record.name }, details, buttons);
   details.addEventListener("toggle", () => details.open && fill());
 
   function draw() {
@@ -140,7 +140,7 @@ function documentRow(first, { may, changed, gone }) {
     clear(summary,
       h("span", { class: `pill pill-${record.state}${isBusy ? " pill-busy" : ""}` }, isBusy ? h("span", { class: "pulse", "aria-hidden": "true" }) : icon(drawn), word),
       h("span", { class: "document-name" }, told("bdi", record.name), title),
-      h("span", { class: "document-facts" }, facts.map((fact) => h("span", {}, fact)), record.stale.length ? h("span", { class: "state state-warn" }, `stale: ${record.stale.join(", ")}`) : null, when(record.updated_at)));
+      h("span", { class: "document-facts" }, facts.map((fact) => h("span", {}, fact)), record.stale.length ? h("span", { class: "state state-warn" }, `stale: ${record.stale.join(", ")}`) : null, when(record.updated_at)), reason);
     reason.hidden = !record.failure;
     if (record.failure) {
       const again = record.next_try_at ? [" It is tried again ", when(record.next_try_at), "."] : [];
