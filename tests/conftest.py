@@ -30,7 +30,13 @@ def make_app(tmp_path):
     opened = []
 
     def make(store="store", *, embedder=None, generator=None, chunking=None, create=True, **options):
-        options = {"store": tmp_path / store, "cache": tmp_path / "cache", "gate": "calibrated", "gate_threshold": 2.0, **options}
+        options = {
+            "store": tmp_path / store,
+            "cache": tmp_path / "cache",
+            "gate": "calibrated",
+            "gate_threshold": 2.0,
+            **options,
+        }
         settings = load_settings(environment={}, options=options).settings
         app = Application(
             settings, create=create, embedder=embedder or FakeEmbedder(), generator=generator, chunking=chunking

@@ -14,7 +14,11 @@ from gawah.errors import ExtractionError
 from gawah.sources import discover, fingerprint_file, found_file, is_gone, read_source
 from gawah.types import DocumentState
 
-FILES = {"a.md": "# Rope\n\nThe rope is 14 mm thick.\n", "deep/b.txt": "The knot holds 300 kg.", "deep/c.docx": docx(words("The lease ends in May."))}
+FILES = {
+    "a.md": "# Rope\n\nThe rope is 14 mm thick.\n",
+    "deep/b.txt": "The knot holds 300 kg.",
+    "deep/c.docx": docx(words("The lease ends in May.")),
+}
 
 
 @pytest.fixture
@@ -92,7 +96,17 @@ def test_a_member_that_left_the_archive_is_gone_and_one_in_a_damaged_archive_is_
 def test_names_that_lead_out_links_and_doubles_are_refused(tmp_path):
     path = tmp_path / "evil.zip"
     with zipfile.ZipFile(path, "w") as made:
-        for name in ("../../up.md", "/abs.md", "a/../../b.md", "C:/x.md", "a\\b.md", "a//b.md", "./c.md", "bell\x07.md", "good.md"):
+        for name in (
+            "../../up.md",
+            "/abs.md",
+            "a/../../b.md",
+            "C:/x.md",
+            "a\\b.md",
+            "a//b.md",
+            "./c.md",
+            "bell\x07.md",
+            "good.md",
+        ):
             made.writestr(name, "x")
         link = zipfile.ZipInfo("link.md")
         link.external_attr = 0o120777 << 16
@@ -226,3 +240,29 @@ def test_a_directory_that_points_before_the_file_is_damaged(packed):
     names = list(read_directory(path).members)
     assert names
     assert {code(lambda name=name: read_member(path, name, 10_000)) for name in names} == {"damaged"}
+
+
+def test_an_archive_without_files_is_said_to_be_empty(packed, tmp_path):
+    packed({})
+    packed({"folder/": ""}, "folders.zip")
+    packed({".hidden": "x"}, "hidden.zip")
+    discovery = discover(tmp_path, "c")
+    assert [(one.name, one.code) for one in discovery.refused] == [("box.zip", "empty"), ("folders.zip", "empty")]
+    assert (discovery.files, discovery.n_hidden) == ((), 1)
+
+
+_NAMES = st.lists(
+    st.sampled_from(["a", ".b", "..", "", "c.md", "d.zip", "__MACOSX", "e\x07", "/"]), min_size=1, max_size=4
+).map("/".join)
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name:UserWarning")
+@given(st.lists(_NAMES, max_size=6))
+def test_every_member_is_found_refused_or_counted_as_hidden(tmp_path_factory, names):
+    path = tmp_path_factory.mktemp("box") / "box.zip"
+    with zipfile.ZipFile(path, "w") as made:
+        for name in names:
+            made.writestr(zipfile.ZipInfo(name), "x" if not name.endswith("/") else "")
+    files = [name for name in names if not name.endswith("/")]
+    directory = read_directory(path)
+    assert len(directory.members) + len(directory.refused) + directory.n_hidden == len(files)

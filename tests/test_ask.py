@@ -7,9 +7,10 @@ import pytest
 
 from gawah.envelope import outcome_json
 from gawah.errors import ConfigurationError, GeneratorError, IndexLegError, NotFoundError, UsageError
+from gawah.fragment import parse
 from gawah.gate import EMPTY_INDEX, calibration_json, packaged_calibration
 from gawah.testing.generator import ScriptedGenerator
-from gawah.types import Filter, Refusal
+from gawah.types import CharRange, Filter, Refusal
 
 FILES = {
     "a/first.md": "# First\n\nThe committee meets on Mondays in the old hall.\n",
@@ -212,7 +213,9 @@ def test_a_calibration_made_for_this_store_is_used_and_shows_what_it_weighs(make
     made = replace(packaged_calibration(), stamp=first.gate_stamp)
     made = replace(made, vectors=replace(made.vectors, threshold=-50.0))
     file.write_text(json.dumps(calibration_json(made)), encoding="utf-8")
-    outcome = make_app(calibration=file, generator=ScriptedGenerator(["It is 4 percent [1]."])).ask("late report penalty")
+    outcome = make_app(calibration=file, generator=ScriptedGenerator(["It is 4 percent [1]."])).ask(
+        "late report penalty"
+    )
     assert outcome.decision.gate == outcome.provenance.gate == "calibrated"
     assert outcome.provenance.notes == ()
     added = {name: value for name, value in outcome.decision.signals.items() if name.startswith("+")}
@@ -233,6 +236,8 @@ def test_an_extractive_answer_is_supported_and_names_where_it_stands(asked):
         for highlight in claim.highlights:
             (citation,) = [one for one in outcome.citations if one.marker == highlight.marker]
             assert citation.span.holds(highlight.span)
+            assert parse(highlight.fragment) == CharRange(highlight.span.start, highlight.span.end)
+            assert highlight.locator_label.startswith("line")
             assert highlight.span.slice(FILES[citation.document_name]) in citation.quote
     assert not {"unsupported_claims", "weak_claims", "foreign_references"} & set(outcome.flags)
 

@@ -66,7 +66,10 @@ def test_case_14_a_parser_that_times_out_fails_alone_between_two_good_files(make
         intake = replace(app.intake, extract=sandbox.extract)
         ended = {record.name: record for record in run_plan(intake, plan_folder(intake, root, "default"))}
     assert ended["bad.sleep"].failure.code == "timeout_wall"
-    assert {name for name, record in ended.items() if record.state is DocumentState.READY} == {"a-good.txt", "c-good.txt"}
+    assert {name for name, record in ended.items() if record.state is DocumentState.READY} == {
+        "a-good.txt",
+        "c-good.txt",
+    }
     assert len(app.search("boat", system="bm25").passages) == 2
 
 
@@ -83,5 +86,10 @@ ROWS = {1, 2, 3, 4, 5, 9, 11, 12, 13, 14, 16, 18, 19, 20, 21, 23, 25}
 def test_every_row_of_the_list_that_holds_today_is_named_by_a_test():
     named = set()
     for path in Path(__file__).parent.rglob("test_*.py"):
-        named |= {int(n) for n in re.findall(r'def test_case_(\d+)_|"""Case (\d+)', path.read_text(encoding="utf-8")) for n in n if n}
+        named |= {
+            int(n)
+            for n in re.findall(r'def test_case_(\d+)_|"""Case (\d+)', path.read_text(encoding="utf-8"))
+            for n in n
+            if n
+        }
     assert named >= ROWS, json.dumps(sorted(ROWS - named))

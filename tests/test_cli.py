@@ -230,7 +230,22 @@ def test_new_weights_under_the_same_path_are_refused(gawah, folder, tmp_path):
 
 def test_help_names_every_command_and_settings_have_origins(gawah):
     text = gawah("--help").stdout
-    for command in ("ingest", "ls", "status", "rm", "retry", "search", "ask", "show", "verify", "eval", "inspect", "chunk", "doctor", "config"):
+    for command in (
+        "ingest",
+        "ls",
+        "status",
+        "rm",
+        "retry",
+        "search",
+        "ask",
+        "show",
+        "verify",
+        "eval",
+        "inspect",
+        "chunk",
+        "doctor",
+        "config",
+    ):
         assert f"  {command} " in text
     origins = json.loads(gawah("config", "show", "--json", env={"GAWAH_PASSAGES": "3"}).stdout)
     assert origins["passages"] == {"value": 3, "origin": "GAWAH_PASSAGES"}
@@ -240,15 +255,21 @@ def test_inspect_prints_the_canonical_text_with_its_places_and_what_was_removed(
     page = "<html><head><title>Fees</title></head><body><nav>Menu</nav><h1>Fees</h1><p>The fee is 40 EUR.</p></body></html>"
     root = folder({"fees.html": page})
     shown = gawah("inspect", root / "fees.html").stdout
-    assert "\ncharacters 6–24 of the extracted text  #char=6,24:~:text=The%20fee%20is%2040%20EUR.  paragraph\n    The fee is 40 EUR.\n" in shown
-    assert "html/2" in shown
+    assert (
+        "\ncharacters 6–24 of the extracted text  #char=6,24:~:text=The%20fee%20is%2040%20EUR.  paragraph\n    The fee is 40 EUR.\n"
+        in shown
+    )
+    assert "html/3" in shown
     assert "Menu" not in shown
     assert "\nnav\n    Menu\n" in gawah("inspect", root / "fees.html", "--removed").stdout
     body = json.loads(gawah("inspect", root / "fees.html", "--json").stdout)
     assert body["text"] == "Fees\n\nThe fee is 40 EUR."
     assert [body["text"][p["from"] : p["to"]] for p in body["places"]] == ["Fees", "The fee is 40 EUR."]
     assert body["removed"] == [{"reason": "nav", "text": "Menu", "locator": None}]
-    assert gawah("inspect", root / "none.html", code=1).stderr == f"gawah: no such file: '{root}/none.html'; check the path\n"
+    assert (
+        gawah("inspect", root / "none.html", code=1).stderr
+        == f"gawah: no such file: '{root}/none.html'; check the path\n"
+    )
 
 
 def test_chunk_prints_what_would_be_embedded_and_quoted(gawah, folder):
@@ -309,8 +330,16 @@ def test_calibrate_fits_a_gate_that_ask_then_uses_and_explains(gawah, folder, tm
     (tmp_path / "set").mkdir()
     folder(FILES, name="set/corpus")
     asked = [
-        ("How much is the membership fee?", "The membership fee is 40 EUR a month, paid on the first Monday.", "fees.md"),
-        ("When does the blue boat leave?", "The blue boat leaves the northern pier at seven in the morning.", "boats.txt"),
+        (
+            "How much is the membership fee?",
+            "The membership fee is 40 EUR a month, paid on the first Monday.",
+            "fees.md",
+        ),
+        (
+            "When does the blue boat leave?",
+            "The blue boat leaves the northern pier at seven in the morning.",
+            "boats.txt",
+        ),
     ]
     rows = [{"id": f"q{n}", "query": q, "needle": needle, "document": d} for n, (q, needle, d) in enumerate(asked)]
     refused = [{"id": f"u{n}", "query": f"What is the capital of country {n}00?", "kind": "far"} for n in range(1, 5)]
@@ -362,7 +391,9 @@ def test_a_page_is_drawn_and_its_quality_reported(gawah, folder, tmp_path):
     assert one_line(gawah("inspect", root / "fees.pdf", "--page", "3", "--png", "x.png", code=1)) == (
         "gawah: there is no page 3: the file has 2 pages"
     )
-    assert "has no pages to draw" in one_line(gawah("inspect", root / "fees.md", "--page", "1", "--png", "x.png", code=2))
+    assert "has no pages to draw" in one_line(
+        gawah("inspect", root / "fees.md", "--page", "1", "--png", "x.png", code=2)
+    )
     assert "--page and --png go together" in gawah("inspect", root / "fees.pdf", "--page", "1", code=2).stderr
     assert not (tmp_path / "x.png").exists()
 
@@ -374,10 +405,12 @@ def test_pages_that_nobody_could_read_are_said_at_every_turn(gawah, folder, tmp_
     pages = [Page().text(60, 700, "The fee for a boat is 40 EUR."), Page().picture((0, 0, 612, 792), 128, 80, levels)]
     root, blind = folder({"fees.pdf": pdf(pages)}), {"PATH": str(tmp_path / "none")}
     done = gawah("ingest", root, env=blind)
-    assert done.stderr == (
+    warned, unread = done.stderr.splitlines(keepends=True)
+    assert warned.startswith("warning  fees.pdf: 1 page (2) are images with hardly any text; unread (ocr_unavailable)")
+    assert unread == (
         "1 page of 1 document could not be read: reading pictures of text needs tesseract: apt-get install tesseract-ocr\n"
     )
-    assert "fees.pdf  (1 of 2 pages unread)" in gawah("ls", env=blind).stdout
+    assert "fees.pdf  (1 of 2 pages unread; 1 warning)" in gawah("ls", env=blind).stdout
     assert json.loads(gawah("ls", "--json").stdout)["documents"][0]["quality"]["pages_unread"] == 1
     status = json.loads(gawah("status", "--json").stdout)
     assert (status["pages"], status["pages_unread"], status["pages_ocr"]) == (2, 1, 0)

@@ -15,7 +15,12 @@ def load(tmp_path, text="", environment=None, **options):
 
 
 def test_every_origin_overrides_the_one_before_it(tmp_path):
-    loaded = load(tmp_path, "passages = 3\ncandidates = 50\nrerank_depth = 20", {"GAWAH_CANDIDATES": "60", "GAWAH_RERANK_DEPTH": "30"}, rerank_depth=40)
+    loaded = load(
+        tmp_path,
+        "passages = 3\ncandidates = 50\nrerank_depth = 20",
+        {"GAWAH_CANDIDATES": "60", "GAWAH_RERANK_DEPTH": "30"},
+        rerank_depth=40,
+    )
     assert (loaded.settings.passages, loaded.settings.candidates, loaded.settings.rerank_depth) == (3, 60, 40)
     assert loaded.origins["passages"].endswith("gawah.toml")
     assert loaded.origins["candidates"] == "GAWAH_CANDIDATES"
@@ -30,7 +35,12 @@ def test_every_origin_overrides_the_one_before_it(tmp_path):
         ("", {"GAWAH_STORRE": "x"}, "GAWAH_STORRE: there is no setting storre; did you mean store?"),
         ("passages = 0", {}, "passages: Input should be greater than or equal to 1"),
         ("passages = ", {}, "gawah.toml"),
-        ("", {"GAWAH_RERANK": "yes"}, "GAWAH_RERANK: rerank: Input should be 'late' or 'none'"),
+        ("rerank = 'cross-encoder:'", {}, "gawah.toml: rerank: Input should be"),
+        (
+            "",
+            {"GAWAH_RERANK": "yes"},
+            "GAWAH_RERANK: rerank: Input should be 'late', 'none', 'cross-encoder' or 'cross-encoder:' and a model's folder or name",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line_with_its_origin(tmp_path, text, environment, message):

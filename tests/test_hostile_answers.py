@@ -208,7 +208,9 @@ def test_a_loop_that_stays_within_the_limit_is_judged_once_a_sentence(asked):
 BROKEN = {
     "half-way": stream_reply("The fee is 40", done=False, reason=None),
     "a cut connection": stream_reply("The fee is 40", done=False, reason=None, cut=True),
-    "invalid UTF-8": Reply([*stream_reply("The fee").pieces[:2], b'data: {"choices": [{"delta": {"content": "\xff\xfe"}}]}\n\n']),
+    "invalid UTF-8": Reply(
+        [*stream_reply("The fee").pieces[:2], b'data: {"choices": [{"delta": {"content": "\xff\xfe"}}]}\n\n']
+    ),
     "half a character": Reply([b'{"choices": [{"message": {"content": "\xe0\xa4']),
     "the token limit": stream_reply("The fee is 40", reason="length"),
     "nothing": stream_reply(),

@@ -9,7 +9,13 @@ import sys
 import pytest
 from bench.kill import fingerprint, ingest_command, trial
 
-DOCUMENTS = ("welcome.md", "organisation/roster.md", "network/error-codes.md", "instruments/inventory.csv", "guides/volunteer-hi.md")
+DOCUMENTS = (
+    "welcome.md",
+    "organisation/roster.md",
+    "network/error-codes.md",
+    "instruments/inventory.csv",
+    "guides/volunteer-hi.md",
+)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +48,9 @@ def small_disk(tmp_path):
     """A file system of 12 MiB."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", disk], check=False, capture_output=True)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", disk], check=False, capture_output=True
+    )
     if mounted.returncode:
         pytest.skip("mounting a small file system needs root")
     yield disk

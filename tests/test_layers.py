@@ -8,15 +8,31 @@ import pytest
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "gawah"
 LAYERS = (
     ("types", "errors"),
-    ("ports", "text", "fragment", "fingerprint", "media_types", "wire"),
+    ("ports", "text", "fragment", "fingerprint", "media_types", "wire", "principal", "naming"),
     ("store", "index", "models", "maxsim", "archive", "testing"),
-    ("sources", "extract", "chunk", "embed", "lexical", "dense", "fuse", "rerank", "gate", "compose", "generate", "cite", "envelope", "support"),
+    (
+        "sources",
+        "extract",
+        "chunk",
+        "embed",
+        "lexical",
+        "dense",
+        "fuse",
+        "rerank",
+        "gate",
+        "compose",
+        "generate",
+        "cite",
+        "envelope",
+        "support",
+    ),
     ("retrieve",),
     ("ingest", "ask", "verify", "upkeep"),
     ("eval",),
     ("config",),
     ("app",),
     ("evaluate", "calibrate", "work"),
+    ("mcp",),
     ("api",),
     ("cli",),
     ("__main__",),
@@ -57,7 +73,9 @@ def test_the_words_need_the_standard_library_only():
     for name in LAYERS[0]:
         for node in ast.walk(ast.parse((SOURCE / f"{name}.py").read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom):
-                assert node.module in {"__future__", "collections.abc", "dataclasses", "enum", "types", "typing"}, node.module
+                assert node.module in {"__future__", "collections.abc", "dataclasses", "enum", "types", "typing"}, (
+                    node.module
+                )
 
 
 def test_broad_excepts_stand_at_the_edges_only():

@@ -28,7 +28,11 @@ def run(tmp_path):
             path.write_text(f"#!/bin/sh\n{body}\n")
             path.chmod(path.stat().st_mode | stat.S_IXUSR)
         done = subprocess.run(
-            ["/bin/sh", str(SCRIPT)], env={"PATH": str(folder), "LOG": str(log)}, capture_output=True, text=True, check=True
+            ["/bin/sh", str(SCRIPT)],
+            env={"PATH": str(folder), "LOG": str(log)},
+            capture_output=True,
+            text=True,
+            check=True,
         )
         assert done.stderr == ""
         return done.stdout.splitlines(), log.read_text().splitlines() if log.exists() else []
@@ -62,7 +66,9 @@ def test_without_root_sudo_must_not_ask(run):
     said, calls = run({**APT, **sudo})
     assert (said, len(calls)) == ([f"installing:{ALL}"], 1)
     said, calls = run({**APT, **sudo, "sudo": "exit 1"})
-    assert said == [f"not installed:{ALL} (that needs root or sudo without a password); tests that want them are skipped"]
+    assert said == [
+        f"not installed:{ALL} (that needs root or sudo without a password); tests that want them are skipped"
+    ]
     assert len(calls) == 1
 
 

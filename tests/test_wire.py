@@ -54,7 +54,13 @@ def test_the_books_of_an_extraction_come_back_the_same():
 
 
 @pytest.mark.parametrize(
-    "value", [{"code": "x"}, {"code": "x", "reason": "y", "retryable": False, "extra": 1}, [1], {"code": 1, "reason": "y", "retryable": True}]
+    "value",
+    [
+        {"code": "x"},
+        {"code": "x", "reason": "y", "retryable": False, "extra": 1},
+        [1],
+        {"code": 1, "reason": "y", "retryable": True},
+    ],
 )
 def test_json_that_does_not_fit_is_an_error(value):
     with pytest.raises((ValueError, TypeError)):

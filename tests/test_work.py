@@ -91,7 +91,10 @@ def test_what_is_beside_a_deadly_document_is_not_given_up_with_it(make_app, fold
         with contextlib.suppress(KeyboardInterrupt):
             work(app, rounds=2)
         app.catalog.reclaim(worker_name(os.getpid()))
-    assert {record.name: record.state for record in app.documents()} == {"deadly.txt": DocumentState.FAILED, "good.txt": DocumentState.READY}
+    assert {record.name: record.state for record in app.documents()} == {
+        "deadly.txt": DocumentState.FAILED,
+        "good.txt": DocumentState.READY,
+    }
 
 
 def test_a_worker_that_is_stopped_gives_back_also_what_it_works_on(make_app, folder):
@@ -149,6 +152,21 @@ def test_another_models_store_ends_the_work(make_app, folder):
         work(make_app(embedder=FakeEmbedder("another")))
 
 
+def test_a_folder_that_never_rests_is_queued_file_by_file(make_app, folder):
+    """Found under load: while files kept coming, none was ever read."""
+    app, root = make_app(), folder({"growing.log": "0\n"})
+    watched = watched_folder(app, root)
+    n_queued = 0
+    for number in range(6):
+        (root / f"{number}.txt").write_text(f"File {number}.\n")
+        with (root / "growing.log").open("a") as log:
+            log.write(f"{number}\n")
+        n_queued += watched.look()
+    assert n_queued == 5, "each is queued at the second look that finds it as it was"
+    assert [watched.look() for _ in range(2)] == [2, 0]
+    assert len(work(app)) == 7
+
+
 def test_a_watched_folder_is_queued_when_it_has_come_to_rest(make_app, folder):
     app, root = make_app(), folder({"a.txt": "One.\n"})
     watched = watched_folder(app, root)
@@ -158,7 +176,7 @@ def test_a_watched_folder_is_queued_when_it_has_come_to_rest(make_app, folder):
     (root / "b.txt").write_text("Two.\n")
     assert watched.look() == 0
     (root / "b.txt").write_text("Two, still being written.\n")
-    assert [watched.look() for _ in range(3)] == [0, 2, 0]
+    assert [watched.look() for _ in range(3)] == [1, 1, 0], "a.txt is at rest, b.txt one look later"
     assert [record.state for record in work(app)] == [DocumentState.READY] * 2
     (root / "a.txt").unlink()
     assert [watched.look() for _ in range(3)] == [0, 0, 0]

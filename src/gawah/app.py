@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -14,7 +14,7 @@ from gawah.ask import Assistant, ask
 from gawah.chunk import Audit, Chunking
 from gawah.cite import Hear
 from gawah.config import Settings
-from gawah.errors import ConfigurationError, NotFoundError, StoreError
+from gawah.errors import ConfigurationError, ModelMissingError, NotFoundError, StoreError
 from gawah.extract.detect import detect
 from gawah.extract.registry import extractor_for
 from gawah.extract.sandbox import Limits, Options, Sandbox
@@ -32,9 +32,12 @@ from gawah.gate import (
 from gawah.generate import ExtractiveGenerator, LocalGenerator, OpenAIGenerator
 from gawah.index.local import LocalIndex
 from gawah.ingest import PIPELINE, Intake, Plan, plan_folder, run_jobs, run_plan, stale_parts
+from gawah.models.cross_encoder import load_cross_encoder
 from gawah.models.encoder import load_encoder
-from gawah.ports import Embedder, Generator
-from gawah.rerank import LateInteraction
+from gawah.models.folder import fetch_advice, fetched_folder
+from gawah.models.shelf.known import DEFAULT_RERANKER, KNOWN
+from gawah.ports import Embedder, Generator, Reranker
+from gawah.rerank import CrossReranker, LateInteraction
 from gawah.retrieve import Retrieved, Retriever, retrieve
 from gawah.sources import found_file, read_source
 from gawah.store.answers import broken_links, fault_at_end
@@ -108,12 +111,14 @@ class Application:
 
     @cached_property
     def retriever(self) -> Retriever:
+        reranker, missing = build_reranker(self.settings)
         return Retriever(
             index=self.index,
             embedder=self.embedder,
-            reranker=LateInteraction() if self.settings.rerank == "late" else None,
+            reranker=reranker,
             candidates=self.settings.candidates,
             rerank_depth=self.settings.rerank_depth,
+            missing=missing,
         )
 
     @cached_property
@@ -125,6 +130,11 @@ class Application:
             if isinstance(generator, LocalGenerator):
                 self._resources.enter_context(generator)
         return Assistant(self.catalog, self.retriever, gate, generator, notes, self.settings.strict)
+
+    def require_all(self) -> None:
+        """Raises ModelMissingError where a part is replaced by another: what is measured must be what was asked for."""
+        if self.retriever.missing:
+            raise ModelMissingError(self.retriever.missing[0])
 
     @property
     def gate_stamp(self) -> CalibrationStamp:
@@ -164,9 +174,18 @@ class Application:
 
     # --- what people do
 
-    def plan(self, root: Path, collection: str | None = None, *, exclude: Sequence[str] = ()) -> Plan:
-        """What an ingest of the folder would do; writes nothing. `exclude` are patterns of names, like `*.png`."""
-        return plan_folder(self.intake, root, collection or self.settings.collection, exclude=exclude)
+    def plan(
+        self,
+        root: Path,
+        collection: str | None = None,
+        *,
+        exclude: Sequence[str] = (),
+        among: Collection[str] | None = None,
+    ) -> Plan:
+        """What an ingest of the folder would do; writes nothing. `exclude` are patterns of names, like `*.png`; with `among`
+        only files of these names are looked at.
+        """
+        return plan_folder(self.intake, root, collection or self.settings.collection, exclude=exclude, among=among)
 
     def ingest(self, plan: Plan) -> Iterator[DocumentRecord]:
         """Does what was planned, then what an earlier, interrupted run left; yields each document as it ends."""
@@ -274,6 +293,28 @@ def build_embedder(settings: Settings) -> Embedder:
     )
 
 
+def build_reranker(settings: Settings) -> tuple[Reranker | None, tuple[str, ...]]:
+    """The reranker of the settings, and a line where it is not the one they ask for.
+
+    Where the cross-encoder that is asked for without naming one is not on this machine, late interaction takes its place
+    and every result says so. Raises ModelError for one that is named and is not there, or cannot be used.
+    """
+    kind, _, named = settings.rerank.partition(":")
+    if kind == "none":
+        return None, ()
+    if kind == "late":
+        return LateInteraction(), ()
+    try:
+        found = load_cross_encoder(
+            named.strip() or DEFAULT_RERANKER, cache_directory=settings.cache, n_threads=settings.threads or None
+        )
+    except ModelMissingError as error:
+        if named:
+            raise
+        return LateInteraction(), (f"reranked by late interaction, not by a cross-encoder: {error}",)
+    return CrossReranker(found), ()
+
+
 def build_gate(settings: Settings, stamp: CalibrationStamp) -> tuple[Gate, tuple[str, ...]]:
     """The gate of the settings, and a note where it is not the one they ask for.
 
@@ -305,9 +346,7 @@ def build_generator(settings: Settings, embedder: Embedder) -> Generator:
             raise ConfigurationError(
                 "the local generator needs a model: set generator_model to a GGUF file (GAWAH_GENERATOR_MODEL)"
             )
-        return LocalGenerator(
-            Path(settings.generator_model), threads=settings.threads, deadline_s=settings.generator_timeout_s
-        )
+        return LocalGenerator(_gguf_model(settings), threads=settings.threads, deadline_s=settings.generator_timeout_s)
     if not settings.generator_model:
         raise ConfigurationError("the openai generator needs a model name: set generator_model (GAWAH_GENERATOR_MODEL)")
     return OpenAIGenerator(
@@ -316,6 +355,19 @@ def build_generator(settings: Settings, embedder: Embedder) -> Generator:
         api_key=settings.openai_key.get_secret_value(),
         deadline_s=settings.generator_timeout_s,
     )
+
+
+def _gguf_model(settings: Settings) -> Path:
+    """A file or folder, or the folder of a model that was fetched by its name; ModelMissingError for a known name."""
+    named = settings.generator_model
+    path = Path(named).expanduser()
+    if path.exists():
+        return path
+    if fetched := fetched_folder(named, settings.cache):
+        return fetched.directory
+    if any(named in (model.name, model.repository) for model in KNOWN):
+        raise ModelMissingError(f"the model {named} is not on this machine; {fetch_advice(named)}")
+    return path
 
 
 def extract_file(settings: Settings, file: Path) -> Document:

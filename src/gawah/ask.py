@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gawah.cite import Hear, Resolved, resolve, without_marks
+from gawah.cite import Hear, Resolved, placed, resolve, without_marks
 from gawah.compose import compose, number_sources, prompt_sha256
 from gawah.envelope import cited_documents, outcome_json
 from gawah.errors import GeneratorError, StoreError
@@ -140,6 +140,8 @@ def _answer(
     words = without_marks(resolved.text, resolved.marks)
     with watch.stage("support"):
         claims = check_claims(words, resolved.claims, resolved.citations, sources, likeness)
+        with assistant.catalog.snapshot() as snapshot:
+            claims = placed(claims, resolved.citations, snapshot.locate)
     samples: SelfCheck | None = None
     notes: tuple[str, ...] = ()
     if self_check:
@@ -253,14 +255,13 @@ def _provenance(
 ) -> Provenance:
     """Of a refusal: no generator was called, so none is named."""
     model = assistant.retriever.embedder.stamp
-    reranker = assistant.retriever.reranker
     return Provenance(
         generation=retrieved.generation,
         epoch=retrieved.epoch,
         model=model.name,
         model_sha256=model.sha256,
         systems=tuple(retrieved.rankings),
-        reranker=reranker.name if reranker and not retrieved.notes else "none",
+        reranker=retrieved.reranker,
         gate=decision.gate,
         generator="none",
         prompt_sha256="",

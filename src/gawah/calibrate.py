@@ -44,6 +44,7 @@ def asked_set(
     with tempfile.TemporaryDirectory(prefix="gawah-calibrate-") as store:
         own = settings.model_copy(update={"store": Path(store), "gate": "reference", "calibration": None})
         with Application(own, create=True, embedder=embedder) as app:
+            app.require_all()
             failed = [record for record in app.ingest(app.plan(collection.corpus_dir)) if record.failure]
             if failed:
                 raise UsageError(f"{failed[0].name} of {folder} could not be read: {failed[0].failure}")

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic_core import PydanticCustomError
 
 from gawah.errors import ConfigurationError
+from gawah.models.shelf.known import DEFAULT_RERANKER, PACKAGED_SPEECH
 
 FILE_NAME = "gawah.toml"
 ENV_PREFIX = "GAWAH_"
@@ -22,6 +24,20 @@ DEBUG_ENV = "GAWAH_DEBUG"  # asks the command line for the whole story of an unf
 _PATHS = ("store", "cache", "calibration")  # an empty one would silently mean the current folder
 
 Count = Annotated[int, Field(ge=1)]
+
+CROSS_ENCODER = "cross-encoder"
+
+
+def _reranker(value: str) -> str:
+    kind, separator, model = value.partition(":")
+    if value in ("late", "none", CROSS_ENCODER) or (kind == CROSS_ENCODER and separator and model.strip()):
+        return value
+    raise PydanticCustomError(
+        "rerank", "Input should be 'late', 'none', 'cross-encoder' or 'cross-encoder:' and a model's folder or name"
+    )
+
+
+Rerank = Annotated[str, AfterValidator(_reranker)]
 
 
 def default_store() -> Path:
@@ -41,7 +57,9 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
 
     store: Path = Field(default_factory=default_store, description="folder of the store")
-    cache: Path = Field(default_factory=default_cache, description="folder of built model graphs; can be deleted")
+    cache: Path = Field(
+        default_factory=default_cache, description="folder of built model graphs and fetched models; can be deleted"
+    )
     collection: str = Field("default", min_length=1, description="collection that `ingest` writes to")
 
     model: str = Field("all-MiniLM-L6-v2", description="encoder: a packaged name, a directory, or a hub id")
@@ -63,7 +81,9 @@ class Settings(BaseModel):
     )
 
     candidates: Count = Field(100, description="hits each retrieval leg hands to fusion")
-    rerank: Literal["late", "none"] = Field("late", description="reranker over the fused shortlist")
+    rerank: Rerank = Field(
+        "late", description="reranker of the fused shortlist: late, none, cross-encoder, cross-encoder:MODEL"
+    )
     rerank_depth: Count = Field(50, description="how many fused candidates are reranked")
     gate: Literal["calibrated", "reference"] = Field("calibrated", description="who decides whether to answer")
     calibration: Path | None = Field(None, description="file that `calibrate` wrote; default: the one that ships")
@@ -72,7 +92,7 @@ class Settings(BaseModel):
 
     generator: Literal["extractive", "openai", "local"] = Field("extractive", description="who writes the answer")
     generator_model: str = Field(
-        "", description="model name the endpoint expects; for `local` a GGUF file or its folder"
+        "", description="model name the endpoint expects; for `local` a GGUF file, its folder, or a fetched model"
     )
     openai_url: str = Field("http://127.0.0.1:11434/v1", description="OpenAI-compatible endpoint")
     openai_key: SecretStr = Field(SecretStr(""), description="API key of the endpoint; never shown or logged")
@@ -94,6 +114,18 @@ class Loaded:
 
     settings: Settings
     origins: Mapping[str, str]
+
+
+def models_in_use(settings: Settings) -> dict[str, str]:
+    """The model that each setting asks for, by its name or folder."""
+    uses = {"model": settings.model, "speech_model": str(settings.speech_model or PACKAGED_SPEECH)}
+    kind, _, named = settings.rerank.partition(":")
+    if kind == CROSS_ENCODER:
+        uses["rerank"] = named.strip() or DEFAULT_RERANKER
+    if settings.generator == "local" and settings.generator_model:
+        path = Path(settings.generator_model).expanduser()
+        uses["generator_model"] = str(path.resolve()) if path.exists() else settings.generator_model
+    return uses
 
 
 def load_settings(

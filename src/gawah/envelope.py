@@ -100,7 +100,16 @@ def claim_json(claim: Claim) -> dict[str, Any]:
         "score": claim.score,
         "missing": [{"kind": missing.kind, "text": missing.text} for missing in claim.missing],
         "foreign": list(claim.foreign),
-        "highlights": [{"marker": one.marker, "from": one.span.start, "to": one.span.end} for one in claim.highlights],
+        "highlights": [
+            {
+                "marker": one.marker,
+                "from": one.span.start,
+                "to": one.span.end,
+                "locator": one.locator_label,
+                "fragment": one.fragment,
+            }
+            for one in claim.highlights
+        ],
         "agreeing": claim.n_agreeing,
     }
 
@@ -170,10 +179,24 @@ def document_json(record: DocumentRecord, stale: tuple[str, ...]) -> dict[str, A
         "stale": list(stale),
         "counters": to_json(record.counters),
         "quality": dict(record.quality),
+        "warnings": list(record.warnings),
         "file_sha256": record.file_sha256,
         "indexed_sha256": record.indexed_sha256,
         "updated_at": record.updated_at,
     }
+
+
+def collections_json(counts: Iterable[tuple[str, str, int, int, int]]) -> list[dict[str, Any]]:
+    """(collection, state, documents, chunks, bytes) to one object a collection, in the order they come."""
+    found: dict[str, dict[str, Any]] = {}
+    for name, state, n_documents, n_chunks, n_bytes in counts:
+        empty = {"name": name, "n_documents": 0, "n_chunks": 0, "size_bytes": 0, "states": {}}
+        body = found.setdefault(name, empty)
+        body["n_documents"] += n_documents
+        body["n_chunks"] += n_chunks
+        body["size_bytes"] += n_bytes
+        body["states"][state] = n_documents
+    return list(found.values())
 
 
 def cited_documents(body: Mapping[str, Any]) -> list[str]:

@@ -5,6 +5,8 @@ GawahError
 ├── NotFoundError              no such document, answer, file                   exit 1   404
 ├── ConfigurationError         settings, model files, extras                    exit 5   500
 │   ├── ModelError             a checkpoint that is missing, broken or not the one named
+│   │   ├── ModelMissingError  it is not on this machine
+│   │   └── HubError           the model hub cannot be reached or does not have it    exit 7   502
 │   ├── StampMismatchError     an index built by another model
 │   └── ForeignStoreError      a file that is not a gawah store
 ├── StoreError                 the store cannot do it                           exit 1   503
@@ -59,6 +61,20 @@ class ModelError(ConfigurationError):
     """A checkpoint is missing, broken, or not the one that was named."""
 
     code = "model"
+
+
+class ModelMissingError(ModelError):
+    """A model that is known by name is not on this machine."""
+
+    code = "model_missing"
+
+
+class HubError(ModelError):
+    """The model hub cannot be reached, does not have what was asked for, or gave other bytes than it announced."""
+
+    exit_code = 7
+    http_status = 502
+    code = "hub"
 
 
 class StampMismatchError(ConfigurationError):

@@ -75,6 +75,7 @@ def evaluate(
     chunking = chunking or Chunking(target=shop.settings.target_chars)
     own = shop.settings.model_copy(update={"store": shop.folder(collection, chunking), "generator": "extractive"})
     with Application(own, create=True, embedder=_embedder(shop, chunking), chunking=chunking) as app:
+        app.require_all()
         _ingest(app, collection, progress)
         assistant = app.assistant
         generator = assistant.generator if cite else None

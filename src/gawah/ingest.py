@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import socket
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -85,10 +85,13 @@ class Plan:
     n_excluded: int = 0
 
 
-def plan_folder(intake: Intake, root: Path, collection: str, *, exclude: Sequence[str] = ()) -> Plan:
+def plan_folder(
+    intake: Intake, root: Path, collection: str, *, exclude: Sequence[str] = (), among: Collection[str] | None = None
+) -> Plan:
     """Compares a folder, or one file, with the catalog, by content hash; reads every file and writes nothing.
 
-    Files whose name, or its last part, fits a pattern of `exclude` (as in the shell) are left out and counted.
+    Files whose name, or its last part, fits a pattern of `exclude` (as in the shell) are left out and counted. With `among`
+    only the files of these names are looked at and read.
     """
     root = root.resolve()  # one name for a file, however its folder was spelled
     discovery = discover(root, collection)
@@ -104,6 +107,8 @@ def plan_folder(intake: Intake, root: Path, collection: str, *, exclude: Sequenc
     for found in discovery.files:
         uri = found.path.absolute().as_uri()
         seen.add(uri)
+        if among is not None and found.name not in among:
+            continue
         if _is_excluded(found.name, exclude):
             n_excluded += 1
             continue

@@ -26,11 +26,13 @@ from gawah.types import (
     Filter,
     IndexedChunk,
     Job,
+    Locator,
     LogHead,
     ModelStamp,
     Passage,
     Prompt,
     SourceFile,
+    Span,
     Stamp,
 )
 
@@ -213,16 +215,27 @@ class Candidate:
     tokens: TokenCodes
 
 
+@dataclass(frozen=True, slots=True)
+class RerankScores:
+    """One score a candidate, in their order; a higher one is better. `notes`: what of them was not read, one line each."""
+
+    values: tuple[float, ...]
+    notes: tuple[str, ...] = ()
+
+
 class Reranker(Protocol):
-    """Scores a shortlist against a question; a higher score is better."""
+    """Scores a shortlist against a question. Its name is part of the stamp of calibrations: other scores, other name."""
 
     @property
     def name(self) -> str: ...
 
     def score(
         self, question: str, query: QueryEmbedding, candidates: Sequence[Candidate], weights: Sequence[float]
-    ) -> list[float]:
-        """One score a candidate. `weights[i]` is the weight of query token i; they need not sum to 1."""
+    ) -> RerankScores:
+        """Finite scores that do not depend on the candidates' company or order, to the bit.
+
+        `weights[i]` is the weight of query token i; they need not sum to 1.
+        """
         ...
 
 
@@ -254,6 +267,15 @@ class ResamplingGenerator(Protocol):
         ...
 
 
+@runtime_checkable
+class CountsTokens(Protocol):
+    """A generator that knows its own tokens."""
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """How many tokens its model makes of each text."""
+        ...
+
+
 class Snapshot(IndexFeed, Protocol):
     """A read transaction of the catalog."""
 
@@ -270,6 +292,10 @@ class Snapshot(IndexFeed, Protocol):
 
     def load_document(self, document_no: int) -> Document:
         """The canonical text with its structure; raises NotFoundError when no version was ever ready."""
+        ...
+
+    def locate(self, document_id: str, text_sha256: str, spans: Sequence[Span]) -> list[Locator] | None:
+        """Where each span of a document's canonical text is in the original; None when that text is not there any more."""
         ...
 
     def chunk(self, chunk_id: str) -> Chunk: ...

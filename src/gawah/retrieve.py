@@ -17,7 +17,7 @@ from gawah.gate import N_BACKGROUND, N_COMPARED, Evidence
 from gawah.index.bm25 import best_possible, idf
 from gawah.lexical import search_lexical
 from gawah.ports import Candidate, Embedder, Index, IndexView, QueryEmbedding, Reranker, Snapshot
-from gawah.rerank import token_weights
+from gawah.rerank import reorder, token_weights
 from gawah.text import NAMESPACE, analyze, query_terms
 from gawah.types import Filter, Hit, ModelStamp, Passage, Ranking
 
@@ -29,13 +29,17 @@ BY_WORDS = "searched by words alone: the encoder does not know the words of this
 
 @dataclass(frozen=True, slots=True)
 class Retriever:
-    """What a search works with. `reranker` is None when reranking is switched off."""
+    """What a search works with. `reranker` is None when reranking is switched off.
+
+    `missing` names, one line each, parts that the settings ask for and that are not there: every result says so.
+    """
 
     index: Index
     embedder: Embedder
     reranker: Reranker | None
     candidates: int = 100
     rerank_depth: int = 50
+    missing: tuple[str, ...] = ()
 
     @property
     def best_system(self) -> str:
@@ -47,12 +51,14 @@ class Retrieved:
     """What a search found: passages in the final order, and every system's ranking that led to it.
 
     `degraded` names each part that failed and whose work is missing from the order; `notes` say which parts were left
-    out on purpose, and why. `query` is the question as the encoder reads it.
+    out on purpose, and why. `query` is the question as the encoder reads it. `reranker` is the one that made the order,
+    "none" where none did.
     """
 
     question: str
     query: QueryEmbedding
     system: str
+    reranker: str
     passages: tuple[Passage, ...]
     rankings: Mapping[str, Ranking]
     generation: int
@@ -84,16 +90,32 @@ def retrieve(
     if system not in _LEGS:
         with watch.stage("fuse"):
             rankings["rrf"] = fuse(tuple(rankings.values()), 2 * depth)
+    notes = [BY_WORDS] if by_words else []
+    used = "none"
     if system == "rerank":
         with watch.stage("rerank"):
-            fused = rankings["rrf"]
-            rankings["rerank"] = fused if by_words else _reranked(retriever, snapshot, view, question, query, fused)
+            if by_words:
+                rankings["rerank"] = rankings["rrf"]
+            else:
+                rankings["rerank"], cut = _reranked(retriever, snapshot, view, query, question, rankings["rrf"])
+                notes += cut
+                used = retriever.reranker.name if retriever.reranker else used
+        degraded += retriever.missing
     with watch.stage("passages"):
         passages = _passages(snapshot, view, query, rankings[system].hits[:cutoff])
     degraded += getattr(view, "degraded", ())
-    notes = (BY_WORDS,) if by_words else ()
     return Retrieved(
-        question, query, system, passages, rankings, view.generation, view.epoch, tuple(degraded), notes, watch.times_ms
+        question=question,
+        query=query,
+        system=system,
+        reranker=used,
+        passages=passages,
+        rankings=rankings,
+        generation=view.generation,
+        epoch=view.epoch,
+        degraded=tuple(degraded),
+        notes=tuple(notes),
+        times_ms=watch.times_ms,
     )
 
 
@@ -213,25 +235,18 @@ def _search_legs(
 
 
 def _reranked(
-    retriever: Retriever, snapshot: Snapshot, view: IndexView, question: str, query: QueryEmbedding, fused: Ranking
-) -> Ranking:
-    """The fused order with its best `rerank_depth` put in the reranker's order; the rest follows unchanged.
-
-    Scores of the rest stay under those of the reranked, so that the order by score is the order shown.
-    """
+    retriever: Retriever, snapshot: Snapshot, view: IndexView, query: QueryEmbedding, question: str, fused: Ranking
+) -> tuple[Ranking, tuple[str, ...]]:
+    """The fused order with its best `rerank_depth` put in the reranker's order, and the reranker's notes."""
     assert retriever.reranker is not None
     head = [hit.chunk_id for hit in fused.hits[: retriever.rerank_depth]]
-    tokens = view.tokens(head)
     candidates = [
-        Candidate(chunk_id, snapshot.chunk(chunk_id), codes) for chunk_id, codes in zip(head, tokens, strict=True)
+        Candidate(chunk_id, snapshot.chunk(chunk_id), codes)
+        for chunk_id, codes in zip(head, view.tokens(head), strict=True)
     ]
     weights = token_weights(query.words, view.document_frequency, view.n_chunks, analyze=analyze)
-    scores = retriever.reranker.score(question, query, candidates, weights)
-    order = sorted(zip(head, scores, strict=True), key=lambda pair: (-pair[1], pair[0]))
-    floor = min(scores, default=0.0)
-    rest = [(hit.chunk_id, floor - 1.0 + hit.score) for hit in fused.hits[retriever.rerank_depth :]]
-    hits = tuple(Hit(chunk_id, score, rank) for rank, (chunk_id, score) in enumerate([*order, *rest], start=1))
-    return Ranking("rerank", hits, fused.cutoff)
+    scored = retriever.reranker.score(question, query, candidates, weights)
+    return reorder(fused, scored.values, "rerank"), scored.notes
 
 
 def _passages(snapshot: Snapshot, view: IndexView, query: QueryEmbedding, hits: tuple[Hit, ...]) -> tuple[Passage, ...]:

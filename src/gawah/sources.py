@@ -235,6 +235,8 @@ def _unfolded(files: list[FoundFile]) -> tuple[tuple[FoundFile, ...], tuple[Refu
         except OSError as error:
             refused.append(_refused_for(one.name, error))
             continue
+        if not (directory.members or directory.refused or directory.n_hidden):
+            refused.append(RefusedFile(one.name, "empty", f"{one.name!r}: there is no file in the archive"))
         n_hidden += directory.n_hidden
         refused.extend(
             RefusedFile(f"{one.name}/{n}", code, f"{n!r} in {one.name!r}: {why}") for n, code, why in directory.refused

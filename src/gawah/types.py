@@ -423,10 +423,15 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Highlight:
-    """A statement of a quote that carries a claim; `span` counts in the canonical text of the marker's document."""
+    """A statement of a quote that carries a claim; `span` counts in the canonical text of the marker's document.
+
+    `locator_label` and `fragment` say where in the original just these words are: the row of a table, the line of a page.
+    """
 
     marker: int
     span: Span
+    locator_label: str = ""
+    fragment: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -577,8 +582,8 @@ class DocumentCounters:
 class DocumentRecord:
     """A document as the catalog knows it. `stamp` and `counters` describe the version that is searchable, if any is.
 
-    `file_sha256` is the file as last seen, `indexed_sha256` the file that the searchable version was made from; `quality` is
-    that version's (see Document).
+    `file_sha256` is the file as last seen, `indexed_sha256` the file that the searchable version was made from; `quality` and
+    `warnings` are that version's (see Document).
     """
 
     no: int
@@ -601,6 +606,7 @@ class DocumentRecord:
     counters: DocumentCounters
     updated_at: float
     quality: Mapping[str, int] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,6 +57,22 @@ def verify_answer(catalog: Catalog, record: AnswerRecord, reader: SourceReader) 
         status, detail, now = _check(citation, sources[key])
         checks.append(CitationCheck(record.id, citation["marker"], citation["document"], status, detail, now))
     return checks
+
+
+def verification_json(record: AnswerRecord, checks: Sequence[CitationCheck]) -> dict[str, Any]:
+    """`{answer_id, holds, emptied, checks}`; an emptied outcome, whose words a purge took, holds nothing that could fail."""
+    shown = [
+        {
+            "marker": check.marker,
+            "document": check.document,
+            "status": check.status,
+            "detail": check.detail,
+            "now": list(check.now) if check.now else None,
+        }
+        for check in checks
+    ]
+    holds = all(check.status == "ok" for check in checks)
+    return {"answer_id": record.id, "holds": holds, "emptied": record.body is None, "checks": shown}
 
 
 def _citations(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -57,6 +57,13 @@ def _tidied(app: Application, ended: Iterator[DocumentRecord]) -> Iterator[Docum
         tidy_if_free(app)
 
 
+def drain(app: Application) -> None:
+    """Works off what is queued now, beside whoever else does, and returns. Raises StoreError."""
+    with at_work(app.settings.store, app.catalog.reclaim):
+        for _ in _tidied(app, run_jobs(app.intake)):
+            pass
+
+
 def tidy_if_free(app: Application) -> None:
     """Puts the index's files in order; leaves it to whoever holds the writer's lock now."""
     with contextlib.suppress(StoreBusyError), writer_lock(app.settings.store):
@@ -73,7 +80,7 @@ def discard(app: Application, records: Sequence[DocumentRecord]) -> Removed:
 
 @dataclass(slots=True)
 class Watched:
-    """A folder that is looked at again and again; every change of it is queued once it has come to rest."""
+    """A folder that is looked at again and again; every file of it is queued once it has come to rest."""
 
     app: Application
     root: Path
@@ -82,21 +89,24 @@ class Watched:
     _seen: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def look(self) -> int:
-        """Queues what is new or changed; returns how many files. A file counts when two looks found the same size and time.
+        """Queues what is new or changed; returns how many files. A file counts when two looks found the same size and time:
+        others may go on coming and growing beside it.
 
         Files that vanished stay documents: `gawah rm --vanished` removes them. Raises NotFoundError without the folder.
         """
         found = {file.name: (file.size_bytes, file.mtime_ns) for file in discover(self.root, self.collection).files}
-        at_rest = found == self._seen
+        at_rest = {name: mark for name, mark in found.items() if self._seen.get(name) == mark}
         self._seen = found
-        if not at_rest or found == self._queued:
+        fresh = {name for name, mark in at_rest.items() if self._queued.get(name) != mark}
+        self._queued = {name: mark for name, mark in self._queued.items() if found.get(name) == mark}
+        if not fresh:
             return 0
         waiting = {record.uri for record in self.app.documents() if record.state is DocumentState.QUEUED}
-        plan = self.app.plan(self.root, self.collection)
+        plan = self.app.plan(self.root, self.collection, among=fresh)
         # What is queued or failed is the queue's own matter: queued anew, its attempts would begin from nothing.
         work = [item for item in plan.work if item.why != "retry" and item.uri not in waiting]
         self.app.catalog.enqueue([(plan.collection, item.name, item.uri) for item in work])
-        self._queued = found
+        self._queued |= {name: at_rest[name] for name in fresh}
         return len(work)
 
 

@@ -7,7 +7,7 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.api.serving import Server, cli, keyed, problem, until
+from tests.api.serving import Server, cli, events_of, keyed, problem, until
 
 from gawah.api.access import DoorPolicy, RateLimit, is_loopback
 from gawah.api.problems import ProblemError
@@ -61,7 +61,9 @@ def test_what_is_of_another_collection_is_not_there(server, bound):
         bound.post("/v1/answers", json={"question": "When is the vault code changed?", "collections": ["theirs"]}),
         bound.post("/v1/answers", json={"question": "When is the vault code changed?", "documents": [document]}),
         bound.post("/v1/search", json={"question": "vault code", "collections": ["theirs"]}),
-        bound.post("/v1/chat/completions", json={"model": "gawah/theirs", "messages": [{"role": "user", "content": "vault?"}]}),
+        bound.post(
+            "/v1/chat/completions", json={"model": "gawah/theirs", "messages": [{"role": "user", "content": "vault?"}]}
+        ),
     ]
     for answer in answers:
         problem(answer, 404, "not_found")
@@ -76,7 +78,29 @@ def test_a_search_without_a_filter_stays_within_the_keys_collections(bound):
     hits = bound.post("/v1/search", json={"question": "When is the vault code changed?"}).json()["hits"]
     assert {hit["collection"] for hit in hits} == {"ours"}
     body = bound.post("/v1/answers", json={"question": "When is the vault code changed?"}).json()
-    assert "vault" not in json.dumps({**body, "question": "", "refusal": {**(body["refusal"] or {}), "message": ""}}).lower()
+    assert (
+        "vault"
+        not in json.dumps({**body, "question": "", "refusal": {**(body["refusal"] or {}), "message": ""}}).lower()
+    )
+
+
+def test_events_of_another_collection_are_not_told(server):
+    with (
+        keyed(server, make_key(server, "watcher", "read", collections=["ours"])) as client,
+        client.stream("GET", "/v1/events") as stream,
+    ):
+        events = events_of(stream.iter_lines())
+        assert next(events)[0] == "watching"
+        for collection in ("theirs", "ours"):
+            with httpx.Client(base_url=server.url, trust_env=False, timeout=60) as other:
+                sent = {"files": {"file": ("brief.txt", "A brief note.")}, "data": {"collection": collection}}
+                job = other.post("/v1/documents", **sent).json()
+                server.done(job)
+                other.delete(f"/v1/documents/{job['document_id']}")
+        for name, body in events:
+            assert body["collection"] == "ours"
+            if name == "removed":
+                break
 
 
 def test_answers_belong_to_who_asked(server, bound):
@@ -127,12 +151,16 @@ def test_the_store_keeps_no_secret(server):
     assert token not in cli(server.store, "keys", "ls", "--json").stdout
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost.evil.example", "", "[::1].evil"])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost.evil.example", "", "[::1].evil"]
+)
 def test_a_name_that_is_not_this_machines_is_not_served(server, host):
     problem(server.client.get("/v1/documents", headers={"Host": host}), 421, "host")
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://localhost:1", "http://127.0.0.1", "file://"])
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "null", "http://localhost:1", "http://127.0.0.1", "file://"]
+)
 def test_other_sites_are_not_heard(server, origin):
     for request in (
         server.client.build_request("POST", "/v1/answers", json={"question": "a"}, headers={"Origin": origin}),
@@ -140,11 +168,18 @@ def test_other_sites_are_not_heard(server, origin):
         server.client.build_request("GET", "/v1/documents", headers={"Origin": origin}),
     ):
         problem(server.client.send(request), 403, "origin")
-    problem(server.client.get("/v1/documents", headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}), 403, "origin")
+    problem(
+        server.client.get("/v1/documents", headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}),
+        403,
+        "origin",
+    )
 
 
 def test_this_servers_own_page_is_heard(server):
-    assert server.client.get("/v1/documents", headers={"Origin": server.url, "Sec-Fetch-Site": "same-origin"}).status_code == 200
+    assert (
+        server.client.get("/v1/documents", headers={"Origin": server.url, "Sec-Fetch-Site": "same-origin"}).status_code
+        == 200
+    )
 
 
 def test_who_comes_through_a_proxy_needs_a_key(server):
@@ -176,7 +211,9 @@ def test_nobody_can_reach_a_server_without_keys(tmp_path):
     assert "gawah keys create" in done.stderr
 
 
-@pytest.mark.parametrize("options", [{"host": "::"}, {"host": "192.0.2.1"}, {"require_key": True}, {"host": "gawah.example"}])
+@pytest.mark.parametrize(
+    "options", [{"host": "::"}, {"host": "192.0.2.1"}, {"require_key": True}, {"host": "gawah.example"}]
+)
 def test_a_key_that_works_is_needed_and_enough(make_app, options):
     app = make_app(**options)
     with pytest.raises(ConfigurationError):
@@ -197,10 +234,20 @@ def test_an_address_that_is_taken_is_one_line(tmp_path):
 def test_a_server_that_asks_for_keys_limits_each(tmp_path):
     store = tmp_path / "store"
     token = json.loads(cli(store, "keys", "create", "k", "--json").stdout)["key"]
-    words = ("--set", "require_key=true", "--set", "requests_per_minute=5", "--host", "0.0.0.0", "--set", "allowed_hosts=gawah.example")
-    with Server(store, *words) as server, httpx.Client(
-        base_url=server.url.replace("0.0.0.0", "127.0.0.1"), trust_env=False
-    ) as client:
+    words = (
+        "--set",
+        "require_key=true",
+        "--set",
+        "requests_per_minute=5",
+        "--host",
+        "0.0.0.0",
+        "--set",
+        "allowed_hosts=gawah.example",
+    )
+    with (
+        Server(store, *words) as server,
+        httpx.Client(base_url=server.url.replace("0.0.0.0", "127.0.0.1"), trust_env=False) as client,
+    ):
         assert client.get("/healthz").status_code == 200
         problem(client.get("/v1/me"), 401, "unauthorised")
         problem(client.get("/v1/me", headers={"Host": "other.example"}), 421, "host")

@@ -10,7 +10,18 @@ from gawah.api.problems import ProblemError
 
 @pytest.mark.parametrize(
     "question",
-    ["And in winter?", "it?", "How long is it valid?", "Does it cost more?", "What about fees", "और सर्दी में?", "اور سردی میں؟", "Why?", "…", "that one too"],
+    [
+        "And in winter?",
+        "it?",
+        "How long is it valid?",
+        "Does it cost more?",
+        "What about fees",
+        "और सर्दी में?",
+        "اور سردی میں؟",
+        "Why?",
+        "…",
+        "that one too",
+    ],
 )
 def test_a_question_that_leans(question):
     assert leans(question)
@@ -18,7 +29,12 @@ def test_a_question_that_leans(question):
 
 @pytest.mark.parametrize(
     "question",
-    ["How much is the membership fee?", "When does the ferry to Lohari Gad leave in winter?", "GSM-E17 meaning", "सदस्यता शुल्क कितना है?"],
+    [
+        "How much is the membership fee?",
+        "When does the ferry to Lohari Gad leave in winter?",
+        "GSM-E17 meaning",
+        "सदस्यता शुल्क कितना है?",
+    ],
 )
 def test_a_question_that_stands_alone(question):
     assert not leans(question)

@@ -42,7 +42,11 @@ def test_the_original_comes_back_to_the_byte_with_its_hash_as_etag(server):
     assert (whole.headers["x-content-type-options"], whole.headers["accept-ranges"]) == ("nosniff", "bytes")
     head = server.client.head(url)
     assert (head.status_code, head.content, int(head.headers["content-length"])) == (200, b"", len(content))
-    for asked, expected in (("bytes=10-19", content[10:20]), ("bytes=-5", content[-5:]), ("bytes=4740-", content[4740:])):
+    for asked, expected in (
+        ("bytes=10-19", content[10:20]),
+        ("bytes=-5", content[-5:]),
+        ("bytes=4740-", content[4740:]),
+    ):
         part = server.client.get(url, headers={"Range": asked})
         assert (part.status_code, part.content) == (206, expected)
         assert part.headers["content-range"].endswith(f"/{len(content)}")
@@ -56,7 +60,9 @@ def test_a_range_is_what_a_slice_would_give(size, first, last):
     header = f"bytes={'' if first is None else first}-{'' if last is None else last}"
     data = bytes(range(size))
     backwards = None not in (first, last) and last < first
-    nothing_there = not backwards and ((first is not None and first >= size) or (first is None and last is not None and 0 in (last, size)))
+    nothing_there = not backwards and (
+        (first is not None and first >= size) or (first is None and last is not None and 0 in (last, size))
+    )
     if nothing_there:
         with pytest.raises(ProblemError) as raised:
             parse_range(header, size)
@@ -79,7 +85,9 @@ def test_a_new_version_leaves_the_old_one_where_its_citations_are(server):
     assert second["document_id"] == first["document_id"]
     url = f"/v1/documents/{first['document_id']}/original"
     assert server.client.get(url).text == "Dogs may swim in the lake in June.\n"
-    assert server.client.get(url, params={"sha256": citation["file_sha256"]}).text == "Dogs may swim in the lake in May.\n"
+    assert (
+        server.client.get(url, params={"sha256": citation["file_sha256"]}).text == "Dogs may swim in the lake in May.\n"
+    )
     assert server.client.get(f"/v1/jobs/{first['id']}").json()["state"] == "superseded"
     assert server.client.get(f"/v1/answers/{answer['answer_id']}/verification").json()["holds"]
     versions = server.client.get(f"/v1/documents/{first['document_id']}").json()["versions"]
@@ -116,7 +124,20 @@ def test_a_failed_document_says_why_and_can_be_tried_again(server):
 
 
 @pytest.mark.parametrize(
-    "name", ["../../etc/passwd", "/etc/passwd", "a/../b.txt", "a//b", ".", "", "a\\b.txt", "a\r\nX-Evil: 1", "a\x00b", "\u202etxt.exe", "x" * 2000]
+    "name",
+    [
+        "../../etc/passwd",
+        "/etc/passwd",
+        "a/../b.txt",
+        "a//b",
+        ".",
+        "",
+        "a\\b.txt",
+        "a\r\nX-Evil: 1",
+        "a\x00b",
+        "\u202etxt.exe",
+        "x" * 2000,
+    ],
 )
 def test_a_name_that_is_a_path_or_steers_something_is_refused(server, name):
     body = problem(
@@ -141,7 +162,10 @@ def test_a_checked_name_never_leads_out_of_its_folder(name):
 def test_the_path_of_a_file_name_is_left_out(server):
     answer = raw(server, form(b"../../../tmp/evil.txt"))
     assert answer.json()["document"] == "evil.txt"
-    assert server.client.post("/v1/documents", files={"file": ("C:\\users\\me\\evil.txt", PLAIN)}).json()["document"] == "evil.txt"
+    assert (
+        server.client.post("/v1/documents", files={"file": ("C:\\users\\me\\evil.txt", PLAIN)}).json()["document"]
+        == "evil.txt"
+    )
     job = server.done(answer.json())
     inside = str((server.store / "originals").resolve())
     assert server.client.get(f"/v1/documents/{job['document_id']}").json()["uri"].startswith(f"file://{inside}/")
@@ -152,10 +176,15 @@ def test_a_file_name_cannot_add_a_header(server):
     name = 'quote".txt; filename="x.html'
     job = server.done(server.client.post("/v1/documents", files={"file": ("a.txt", PLAIN)}, data={"name": name}).json())
     given = server.client.get(f"/v1/documents/{job['document_id']}/original").headers["content-disposition"]
-    assert re.fullmatch(r"(inline|attachment); filename=\"[A-Za-z0-9 ._-]*\"; filename\*=UTF-8''[A-Za-z0-9%._~-]*", given)
+    assert re.fullmatch(
+        r"(inline|attachment); filename=\"[A-Za-z0-9 ._-]*\"; filename\*=UTF-8''[A-Za-z0-9%._~-]*", given
+    )
     odd = server.done(server.client.post("/v1/documents", files={"file": ("नमस्ते é.txt", PLAIN + "x")}).json())
     assert odd["document"] == "नमस्ते é.txt"
-    assert "filename*=UTF-8''%E0%A4" in server.client.get(f"/v1/documents/{odd['document_id']}/original").headers["content-disposition"]
+    assert (
+        "filename*=UTF-8''%E0%A4"
+        in server.client.get(f"/v1/documents/{odd['document_id']}/original").headers["content-disposition"]
+    )
     for one in (job, odd):
         server.client.delete(f"/v1/documents/{one['document_id']}")
 
@@ -175,7 +204,10 @@ def test_what_could_run_is_served_inert(server, name):
     server.client.delete(f"/v1/documents/{job['document_id']}")
 
 
-@given(st.sampled_from(["text/html", "image/svg+xml", "application/xml", "application/xhtml+xml", "text/xml"]) | st.text(max_size=30))
+@given(
+    st.sampled_from(["text/html", "image/svg+xml", "application/xml", "application/xhtml+xml", "text/xml"])
+    | st.text(max_size=30)
+)
 def test_no_type_that_a_browser_runs_is_ever_told(media_type):
     assert shown_type(media_type).split(";")[0] not in {
         "text/html", "image/svg+xml", "application/xml", "text/xml", "application/xhtml+xml", "text/javascript", "text/css",
@@ -199,7 +231,11 @@ def test_a_body_over_the_limit_is_refused_whether_it_says_so_or_not(server):
     body = json.dumps({"question": "x" * 1_100_000}).encode()
     headers = {"Content-Type": "application/json"}
     problem(server.client.post("/v1/answers", content=body, headers=headers), 413, "too_large")
-    problem(server.client.post("/v1/answers", content=iter([body[:600_000], body[600_000:]]), headers=headers), 413, "too_large")
+    problem(
+        server.client.post("/v1/answers", content=iter([body[:600_000], body[600_000:]]), headers=headers),
+        413,
+        "too_large",
+    )
 
 
 @pytest.mark.parametrize(
@@ -224,7 +260,9 @@ def test_a_broken_form_is_one_line_and_leaves_nothing(server, body, status, code
 
 def test_another_kind_of_body_is_told_so(server):
     problem(server.client.post("/v1/documents", json={}), 415, "not_multipart")
-    problem(server.client.post("/v1/answers", content=b"{", headers={"Content-Type": "application/json"}), 400, "malformed")
+    problem(
+        server.client.post("/v1/answers", content=b"{", headers={"Content-Type": "application/json"}), 400, "malformed"
+    )
     body = problem(server.client.post("/v1/answers", json={"question": "a", "extra": 1}), 422, "invalid")
     assert body["errors"][0]["where"] == "body/extra"
     problem(server.client.post("/v1/answers", json={"question": 1}), 422, "invalid")
@@ -237,13 +275,18 @@ def test_an_upload_with_an_idempotency_key_is_done_once(server):
     headers = {"Idempotency-Key": "one"}
     first = server.upload("once.txt", PLAIN, headers=headers)
     again = server.client.post(
-        "/v1/documents", files={"file": ("once.txt", PLAIN)}, data={"name": "once.txt", "collection": "default"}, headers=headers
+        "/v1/documents",
+        files={"file": ("once.txt", PLAIN)},
+        data={"name": "once.txt", "collection": "default"},
+        headers=headers,
     )
     assert (again.json()["id"], again.headers["idempotent-replayed"]) == (first["id"], "true")
     other = server.client.post("/v1/documents", files={"file": ("once.txt", PLAIN + "!")}, headers=headers)
     problem(other, 422, "idempotency_mismatch")
     problem(
-        server.client.post("/v1/documents", files={"file": ("a", "b")}, headers={"Idempotency-Key": "a b"}), 400, "idempotency_key"
+        server.client.post("/v1/documents", files={"file": ("a", "b")}, headers={"Idempotency-Key": "a b"}),
+        400,
+        "idempotency_key",
     )
     server.client.delete(f"/v1/documents/{server.done(first)['document_id']}")
 
@@ -256,7 +299,9 @@ def test_an_answer_with_an_idempotency_key_is_given_once(server):
     again = server.client.post("/v1/answers", json=request, headers=headers)
     assert again.json() == first.json()
     assert again.headers["idempotent-replayed"] == "true"
-    problem(server.client.post("/v1/answers", json={"question": "Another?"}, headers=headers), 422, "idempotency_mismatch")
+    problem(
+        server.client.post("/v1/answers", json={"question": "Another?"}, headers=headers), 422, "idempotency_mismatch"
+    )
 
 
 def test_a_document_named_like_anothers_id_takes_nothing_from_it(server):

@@ -19,7 +19,10 @@ LARGE_MB = 60
 
 def pages(n, seed=""):
     """A text that takes a while to embed."""
-    return "".join(f"Entry {seed}{i}: the keeper of lamp {i * 7919 % 10007} wrote {i * 104729 % 99991} lines that night.\n\n" for i in range(n))
+    return "".join(
+        f"Entry {seed}{i}: the keeper of lamp {i * 7919 % 10007} wrote {i * 104729 % 99991} lines that night.\n\n"
+        for i in range(n)
+    )
 
 
 def workers(server):
@@ -121,7 +124,9 @@ def test_an_upload_that_is_cut_off_leaves_nothing(server):
     half.close()
     until(lambda: not incoming(server), "the half upload stayed")
     assert "half.txt" not in {one["name"] for one in server.client.get("/v1/documents").json()["documents"]}
-    until(lambda: [line for line in server.events("request") if line["status"] in (400, 499)], "the request did not end")
+    until(
+        lambda: [line for line in server.events("request") if line["status"] in (400, 499)], "the request did not end"
+    )
 
 
 def test_a_large_upload_takes_no_more_memory_than_a_small_one(server):
@@ -154,7 +159,8 @@ def test_askers_who_leave_and_readers_who_are_slow_leak_nothing(server):
         content = json.dumps(body).encode() if body else b""
         connection.sendall(
             f"{'POST' if body else 'GET'} {path} HTTP/1.1\r\nHost: {host}:{port}\r\nAccept: text/event-stream\r\n"
-            f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n".encode() + content
+            f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n".encode()
+            + content
         )
         connection.recv(1)
         connection.close()

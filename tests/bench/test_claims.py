@@ -45,7 +45,9 @@ def test_every_sentence_is_one_claim_that_cites_all_its_quotes_or_none():
         assert len(resolved.claims) == 1, labelled.id
         assert resolved.unknown_markers == ()
         cited = {citation.marker for citation in resolved.citations}
-        assert cited == (set() if labelled.label == "uncited" else {source.number for source in labelled.sources}), labelled.id
+        assert cited == (set() if labelled.label == "uncited" else {source.number for source in labelled.sources}), (
+            labelled.id
+        )
 
 
 def test_ids_are_distinct_and_the_parts_are_balanced():
@@ -78,7 +80,10 @@ def test_as_many_of_each_kind_are_told_apart(judged, kind, supported, weak, unsu
     assert counts(judged, kind) == {"supported": supported, "weak": weak, "unsupported": unsupported, "uncited": 0}
 
 
-@pytest.mark.parametrize(("part", "precise", "found"), [(FRESH, (24, 25), (24, 29)), (HELD_OUT, (30, 31), (30, 39)), (TUNED_ON, (33, 33), (33, 39))])
+@pytest.mark.parametrize(
+    ("part", "precise", "found"),
+    [(FRESH, (24, 25), (24, 29)), (HELD_OUT, (30, 31), (30, 39)), (TUNED_ON, (33, 33), (33, 39))],
+)
 def test_precision_and_recall_of_unsupported(judged, part, precise, found):
     precision, recall = precision_and_recall([one for one in judged if one.labelled.part == part])
     assert (successes(precision), precision.n) == precise

@@ -63,14 +63,24 @@ def test_the_opposite_does_not():
 
 @pytest.mark.parametrize(
     ("wins", "losses", "verdict"),
-    [(12, 2, "Repeats"), (10, 3, "Not shown"), (6, 8, "Does not repeat"), (0, 0, "Does not repeat"), (2, 12, "Contradicted")],
+    [
+        (12, 2, "Repeats"),
+        (10, 3, "Not shown"),
+        (6, 8, "Does not repeat"),
+        (0, 0, "Does not repeat"),
+        (2, 12, "Contradicted"),
+    ],
 )
 def test_a_claimed_gain_repeats_only_beyond_chance(wins, losses, verdict):
     assert better(compared(wins, losses)) == verdict
 
 
 def test_a_claim_of_no_difference_falls_when_there_is_one_either_way():
-    assert [equal(compared(*pair)) for pair in ((8, 6), (12, 2), (2, 12))] == ["Repeats", "Contradicted", "Contradicted"]
+    assert [equal(compared(*pair)) for pair in ((8, 6), (12, 2), (2, 12))] == [
+        "Repeats",
+        "Contradicted",
+        "Contradicted",
+    ]
 
 
 def test_every_comparison_of_a_claim_of_no_difference_counts():

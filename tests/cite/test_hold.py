@@ -27,7 +27,12 @@ def test_what_comes_out_is_what_went_in(pieces):
     assert "".join(told(pieces)) == "".join(pieces)
 
 
-@given(st.lists(st.sampled_from(["It is so. [1]", " Then it is not.", " [2]", "\n\n", "Why? ", "[9]", " Dr. X said"]), max_size=12))
+@given(
+    st.lists(
+        st.sampled_from(["It is so. [1]", " Then it is not.", " [2]", "\n\n", "Why? ", "[9]", " Dr. X said"]),
+        max_size=12,
+    )
+)
 def test_no_piece_begins_with_the_marker_of_the_sentence_before(pieces):
     for sentence in told(pieces)[1:]:
         assert not sentence.lstrip(" ").startswith("[")

@@ -4,7 +4,10 @@ import os
 import subprocess
 import sys
 
-FILES = {"fees.md": "# Fees\n\nThe membership fee is 40 EUR a month.\n", "boats.txt": "The blue boat leaves at seven.\n"}
+FILES = {
+    "fees.md": "# Fees\n\nThe membership fee is 40 EUR a month.\n",
+    "boats.txt": "The blue boat leaves at seven.\n",
+}
 
 
 class Runner:

@@ -6,7 +6,7 @@ import pytest
 from tests.support.made import checked
 
 from gawah.cite import resolve, without_marks
-from gawah.cli.claims import claim_lines, marked_answer
+from gawah.cli.claims import claim_lines, marked_answer, narrower_places
 from gawah.envelope import claim_json, mark_json
 from gawah.testing.generator import ChatServer, make_source, stream_reply
 from gawah.types import Claim, DraftPart, Missing, Span
@@ -29,7 +29,10 @@ def body_of(answer, *contents):
 SHOWN = [
     ("The fee is 40 EUR a year [1].", "The fee is 40 EUR a year [1]."),
     ("The fee is 41 EUR a year [1].", "The fee is 41 EUR a year [1]. (!)"),
-    ("The fee is 41 EUR a year. [1] Members pay nothing [1].", "The fee is 41 EUR a year. [1] (!) Members pay nothing [1]."),
+    (
+        "The fee is 41 EUR a year. [1] Members pay nothing [1].",
+        "The fee is 41 EUR a year. [1] (!) Members pay nothing [1].",
+    ),
     ("The fee is 41 EUR a year [1][1]", "The fee is 41 EUR a year [1][1] (!)"),
     ("- The fee is 41 EUR [1]\n- Members pay nothing [1]", "- The fee is 41 EUR [1] (!)\n- Members pay nothing [1]"),
     ("The fee is 40 EUR a year, https://evil.example [1].", "The fee is 40 EUR a year, https://evil.example [1]. (?)"),
@@ -78,7 +81,13 @@ def test_ask_marks_refuses_and_samples(gawah, tmp_path):
     (root / "fee.md").write_text(f"# Fees\n\n{FEE}\n", encoding="utf-8")
     gawah("ingest", root)
     with ChatServer(stream_reply("The fee is 41 EUR a year [1]. Members pay nothing [1].")) as server:
-        settings = ("gate=reference", "gate_threshold=2", "generator=openai", f"openai_url={server.url}", "generator_model=m")
+        settings = (
+            "gate=reference",
+            "gate_threshold=2",
+            "generator=openai",
+            f"openai_url={server.url}",
+            "generator_model=m",
+        )
         words = ["ask", "What is the fee?", *(word for setting in settings for word in ("--set", setting))]
         shown = gawah(*words)
         assert "41 EUR a year [1]. (!) Members pay nothing [1].\n" in shown.stdout.decode()
@@ -92,4 +101,25 @@ def test_ask_marks_refuses_and_samples(gawah, tmp_path):
         assert sampled["self_check"] == {"samples": 2, "failed": 0}
         assert [claim["agreeing"] for claim in sampled["claims"]] == [2, 2]
         strict = gawah(*words, "--set", "strict=true", code=3)
-        assert strict.stdout.decode().startswith("NO ANSWER: the answer that was written is not carried by its sources: ")
+        assert strict.stdout.decode().startswith(
+            "NO ANSWER: the answer that was written is not carried by its sources: "
+        )
+
+
+def test_under_a_quote_stands_where_in_it_the_words_are_that_carry_the_answer():
+    def highlight(marker, start, end, **place):
+        return {"marker": marker, "from": start, "to": end, **place}
+
+    citation = {"marker": 1, "url": "file:///a.xlsx#sheet=S&range=A1:B9", "fragment": "#sheet=S&range=A1:B9"}
+    row = {"locator": "S!A5:B5", "fragment": "#sheet=S&range=A5:B5"}
+    whole = {"locator": "S!A1:B9", "fragment": citation["fragment"]}
+    body = {
+        "claims": [
+            {"highlights": [highlight(1, 40, 50, **row), highlight(2, 0, 4, locator="x", fragment="#slide=2")]},
+            {"highlights": [highlight(1, 10, 90, **whole), highlight(1, 40, 50, **row)]},
+            {"highlights": [highlight(1, 2, 9)]},  # as earlier versions recorded it
+            {},
+        ]
+    }
+    assert narrower_places(body, citation) == [("S!A5:B5", "file:///a.xlsx#sheet=S&range=A5:B5")]
+    assert narrower_places({"claims": []}, citation) == []

@@ -82,7 +82,15 @@ def test_an_empty_path_is_wrong_usage_and_an_empty_variable_is_not_set(gawah, fo
     assert origins["threads"]["origin"] == "default"
 
 
-COMMANDS = [("--help",), ("ls", "--help"), ("--version",), ("ls",), ("ls", "--json"), ("search", "boat"), ("config", "show")]
+COMMANDS = [
+    ("--help",),
+    ("ls", "--help"),
+    ("--version",),
+    ("ls",),
+    ("ls", "--json"),
+    ("search", "boat"),
+    ("config", "show"),
+]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")

@@ -169,7 +169,12 @@ def test_a_store_that_is_written_while_it_is_read_is_not_believed_and_then_read_
         without_permission(stack, public, public)
         options = {} if os.getuid() else {"preexec_fn": give_up_override}
         reader = subprocess.Popen(
-            [sys.executable, "-c", WRITTEN_MEANWHILE], cwd=public, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **options
+            [sys.executable, "-c", WRITTEN_MEANWHILE],
+            cwd=public,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            **options,
         )
         with reader:
             assert reader.stdout.readline() == "reading\n"

@@ -59,7 +59,11 @@ def test_text_of_several_lines_ends_in_a_line_feed(capsys, text, printed):
     assert capsys.readouterr().out == printed
 
 
-@given(value=st.recursive(ANY_TEXT | st.integers() | st.none(), lambda inner: st.lists(inner) | st.dictionaries(ANY_TEXT, inner)))
+@given(
+    value=st.recursive(
+        ANY_TEXT | st.integers() | st.none(), lambda inner: st.lists(inner) | st.dictionaries(ANY_TEXT, inner)
+    )
+)
 def test_json_means_the_same_and_steers_nothing(value):
     import contextlib
     import io
@@ -95,11 +99,20 @@ def test_every_command_is_safe_on_a_hostile_corpus(tmp_path, cache):
     question = "What oil does the lamp of the pier burn?\x1b[2J\x9b"
     gawah("ingest", root, "--dry-run")
     gawah("ingest", root, code=4)
-    answer_id = json.loads(gawah("ask", question, "--json", "--set", "gate=reference", "--set", "gate_threshold=2").stdout)["answer_id"]
+    answer_id = json.loads(
+        gawah("ask", question, "--json", "--set", "gate=reference", "--set", "gate_threshold=2").stdout
+    )["answer_id"]
     assert "burns green oil" in gawah("show", answer_id).stdout
     gawah("ask", question, "--set", "gate=reference", "--set", "gate_threshold=0", code=3)
     assert json.loads(gawah("show", name, "--json").stdout)["name"] == name
-    for words in (("ls",), ("ls", "--json"), ("search", question), ("show", name), ("show", name, "--chunks"), ("verify",)):
+    for words in (
+        ("ls",),
+        ("ls", "--json"),
+        ("search", question),
+        ("show", name),
+        ("show", name, "--chunks"),
+        ("verify",),
+    ):
         gawah(*words)
     gawah("chunk", root / name)
 
@@ -107,4 +120,6 @@ def test_every_command_is_safe_on_a_hostile_corpus(tmp_path, cache):
 def test_what_click_and_the_errors_say_is_safe_too(gawah):
     for words in (("nothing\x1b[2J",), ("ls", "--x\x9b\u202e")):
         assert not [c for c in gawah(*words, code=2).stderr.decode("utf-8") if steers(c) and c != "\n"]
-    assert not [c for c in gawah("ls", "--store", "a\x1b\u202e", code=1).stderr.decode("utf-8") if steers(c) and c != "\n"]
+    assert not [
+        c for c in gawah("ls", "--store", "a\x1b\u202e", code=1).stderr.decode("utf-8") if steers(c) and c != "\n"
+    ]

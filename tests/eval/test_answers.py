@@ -30,7 +30,9 @@ COUNT = {"k", "n", "low", "high"}
 
 def test_a_reply_uses_the_needle_when_a_quote_holds_it_whole():
     query = judged("The fee is 40 EUR")
-    assert uses_needle(query, Reply("answered", "x", (Cited("b.md", None), Cited("a.md", "So: the\nfee. The fee\nis 40 EUR."))))
+    assert uses_needle(
+        query, Reply("answered", "x", (Cited("b.md", None), Cited("a.md", "So: the\nfee. The fee\nis 40 EUR.")))
+    )
     assert not uses_needle(query, Reply("answered", "The fee is 40 EUR", (Cited("a.md", "The fee is 41 EUR"),)))
     assert not uses_needle(query, Reply("uncited", "The fee is 40 EUR"))
 
@@ -86,9 +88,7 @@ def answered_sets(draw):
 
 
 def record_of(pairs, reached=None, *, is_remote=False):
-    answers = judge_replies(
-        pairs, reached or {}, answerer="x", is_remote=is_remote, deadline_s=5.0, concurrency=1
-    )
+    answers = judge_replies(pairs, reached or {}, answerer="x", is_remote=is_remote, deadline_s=5.0, concurrency=1)
     return answers_record(answers)
 
 
@@ -165,7 +165,9 @@ def source_with(request, words):
     starts = sorted((at, number) for number, at in blocks.items() if at >= 0)
     ends = [at for at, _ in starts[1:]] + [len(prompt)]
     held = {number: words in prompt[at:end] for (at, number), end in zip(starts, ends, strict=True)}
-    return next((n for n, holds in held.items() if holds), None), next((n for n, holds in held.items() if not holds), None)
+    return next((n for n, holds in held.items() if holds), None), next(
+        (n for n, holds in held.items() if not holds), None
+    )
 
 
 def right(request):
@@ -244,9 +246,18 @@ def test_four_at_a_time_give_the_lines_of_one_at_a_time(asked):
     assert [json.loads(line)["id"] for line in lines[0]] == [f"q{n}" for n in range(12)] + ["u1", "u2"]
 
 
-DECOYS = {f"decoy{n}.md": f"# Zebra crossing\n\nZebra crossing rules number {n}: stop for the zebra.\n" for n in range(3)}
+DECOYS = {
+    f"decoy{n}.md": f"# Zebra crossing\n\nZebra crossing rules number {n}: stop for the zebra.\n" for n in range(3)
+}
 HIDDEN = {"quiet.md": "# Elsewhere\n\nPedestrians go first on painted stripes.\n"}
-ZEBRA = [{"id": "z", "query": "zebra crossing rules", "needle": "Pedestrians go first on painted stripes", "document": "quiet.md"}]
+ZEBRA = [
+    {
+        "id": "z",
+        "query": "zebra crossing rules",
+        "needle": "Pedestrians go first on painted stripes",
+        "document": "quiet.md",
+    }
+]
 
 
 @pytest.mark.parametrize(

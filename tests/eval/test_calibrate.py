@@ -83,9 +83,28 @@ def test_no_question_with_an_answer_is_a_usage_error():
 
 def question(number, answerable, readable=True):
     value = (number + (5 if answerable else 0)) / 20
-    names = ("maxsim_best", "maxsim_pieces", "gain", "margin", "above_background", "cosine_capped", "coverage_best", "bm25_share")
+    names = (
+        "maxsim_best",
+        "maxsim_pieces",
+        "gain",
+        "margin",
+        "above_background",
+        "cosine_capped",
+        "coverage_best",
+        "bm25_share",
+    )
     signals = {**dict.fromkeys(names, value), "missing": 0.0}
-    return GateQuestion("s", f"q{number}{answerable}", "?", "own" if answerable else "near", answerable, readable, answerable, 3, signals)
+    return GateQuestion(
+        "s",
+        f"q{number}{answerable}",
+        "?",
+        "own" if answerable else "near",
+        answerable,
+        readable,
+        answerable,
+        3,
+        signals,
+    )
 
 
 def test_readable_questions_teach_the_model_by_vectors_and_the_others_the_one_by_words():

@@ -61,7 +61,13 @@ def test_a_set_with_no_or_several_folders_is_refused_unless_one_is_named(tmp_pat
 
 
 def test_of_several_folders_the_one_with_the_documents_is_the_corpus(tmp_path):
-    folder = write_set(tmp_path, ROW, {**ROW, "id": "q2", "document": "notes.zip/inner/b.md"}, {**ROW, "id": "q3", "document": "."}, corpus="four")
+    folder = write_set(
+        tmp_path,
+        ROW,
+        {**ROW, "id": "q2", "document": "notes.zip/inner/b.md"},
+        {**ROW, "id": "q3", "document": "."},
+        corpus="four",
+    )
     for name, files in (("one", ["deep"]), ("two", ["deep", "notes.zip"]), ("three", [])):
         (folder / name).mkdir()
         for file in files:

@@ -100,7 +100,14 @@ def test_times_are_kept_by_question_and_stage(run, tmp_path):
     assert read_times(tmp_path) == {
         stage: tuple(one.times_ms[stage] for one in run.asked if stage in one.times_ms) for stage in times_of(run)
     }
-    for text in ("{", "[]", "{}", '{"times_ms": {"q": 1}}', '{"times_ms": {"q": {"embed": -1}}}', '{"times_ms": {"q": {"e": NaN}}}'):
+    for text in (
+        "{",
+        "[]",
+        "{}",
+        '{"times_ms": {"q": 1}}',
+        '{"times_ms": {"q": {"embed": -1}}}',
+        '{"times_ms": {"q": {"e": NaN}}}',
+    ):
         (tmp_path / "times.json").write_text(text)
         with pytest.raises(CollectionError, match=r"times\.json"):
             read_times(tmp_path)

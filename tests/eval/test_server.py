@@ -9,7 +9,10 @@ from gawah.eval.answers import Cited
 from gawah.eval.server import answer_server, citations_of
 from gawah.testing.generator import ChatServer, Reply, completion_reply, json_reply, stream_reply
 
-OPEN_WEBUI = {"type": "url_citation", "url_citation": {"url": "http://h/a.md#char=1,9", "title": "a.md", "quote": "words"}}
+OPEN_WEBUI = {
+    "type": "url_citation",
+    "url_citation": {"url": "http://h/a.md#char=1,9", "title": "a.md", "quote": "words"},
+}
 FLAT = {"type": "url_citation", "url": "http://h/b.md", "start_index": 0, "end_index": 3}
 
 

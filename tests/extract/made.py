@@ -65,7 +65,10 @@ def workbook(sheets, *, extra=None, title="", book=""):
     links = [(f"s{i}", "worksheet", f"worksheets/{i}.xml") for i in range(len(sheets))]
     parts = {
         "xl/workbook.xml": f'<workbook xmlns="{S}" xmlns:r="{RELS}">{book}<sheets>{rows}</sheets></workbook>',
-        **{f"xl/worksheets/{i}.xml": f'<worksheet xmlns="{S}">{body}</worksheet>' for i, (_, _, body) in enumerate(sheets)},
+        **{
+            f"xl/worksheets/{i}.xml": f'<worksheet xmlns="{S}">{body}</worksheet>'
+            for i, (_, _, body) in enumerate(sheets)
+        },
         **(extra or {}),
     }
     for kind in ("styles", "sharedStrings"):
@@ -90,7 +93,9 @@ def words(text):
 
 
 def blocks(document):
-    return [(block.kind.value, block.level, block.span.slice(document.text) or block.title) for block in document.blocks]
+    return [
+        (block.kind.value, block.level, block.span.slice(document.text) or block.title) for block in document.blocks
+    ]
 
 
 def place_of(document, text):

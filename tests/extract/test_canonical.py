@@ -83,6 +83,8 @@ def test_language_is_what_is_declared_else_the_script(text, declared, language):
     assert language_of(text, declared) == language
 
 
-@pytest.mark.parametrize(("name", "expected"), [("a/b/notes.md", "notes"), ("Makefile", "Makefile"), ("a.tar.gz", "a.tar")])
+@pytest.mark.parametrize(
+    ("name", "expected"), [("a/b/notes.md", "notes"), ("Makefile", "Makefile"), ("a.tar.gz", "a.tar")]
+)
 def test_a_stem_has_no_folder_and_no_extension(name, expected):
     assert stem(name) == expected

@@ -17,8 +17,19 @@ SHARED = Path(__file__).resolve().parents[2] / "../shared"
 GERMAN = "Die Gebühr beträgt 40 Euro. Größe und Maß: fünf Meter über der Straße. ÄÖÜ"
 RUSSIAN = "Съешь же ещё этих мягких французских булок, да выпей чаю."
 SAMPLES = {
-    "iso8859-1": [GERMAN, "Müller", "naïve café", "L'été dernier, la forêt était très belle", "¿Cómo está el señor?", "x² = 9 m²"],
-    "cp1252": ["It’s a “quoted” text – for 40 €.", "“Hello”", "Allir menn eru bornir frjálsir og jafnir öðrum að virðingu"],
+    "iso8859-1": [
+        GERMAN,
+        "Müller",
+        "naïve café",
+        "L'été dernier, la forêt était très belle",
+        "¿Cómo está el señor?",
+        "x² = 9 m²",
+    ],
+    "cp1252": [
+        "It’s a “quoted” text – for 40 €.",
+        "“Hello”",
+        "Allir menn eru bornir frjálsir og jafnir öðrum að virðingu",
+    ],
     "cp1250": ["Příliš žluťoučký kůň úpěl ďábelské ódy", "Zażółć gęślą jaźń"],
     "cp1254": ["Çocuklar bahçede oynuyor ve ağaçların altında şarkı söylüyorlar"],
     "cp1251": [RUSSIAN, "Москва"],
@@ -112,7 +123,9 @@ def test_latin_1_in_a_declaration_means_windows_1252_as_in_browsers():
     assert decode("“40 €”".encode("cp1252"), "iso-8859-1").text == "“40 €”"
 
 
-@pytest.mark.parametrize("declared", ["utf-8", "utf-16", "unicode_escape", "rot13", "idna", "no-such-encoding", "undefined"])
+@pytest.mark.parametrize(
+    "declared", ["utf-8", "utf-16", "unicode_escape", "rot13", "idna", "no-such-encoding", "undefined"]
+)
 def test_a_declaration_that_does_not_hold_is_told_and_not_obeyed(declared):
     decoded = decode(GERMAN.encode("latin-1"), declared)
     assert decoded.text == GERMAN

@@ -47,7 +47,10 @@ def archive(*names, stored_first=""):
         (b"OggS\x00\x02" + bytes(20), "audio/ogg"),
         (b"fLaC\x00\x00\x00\x22" + bytes(20), "audio/flac"),
         (b"\x00\x00\x00\x1cftypM4A \x00\x00\x00\x00", "audio/mp4"),
-        (b"\x1aE\xdf\xa3\x9fB\x86\x81\x01B\xf7\x81\x01B\xf2\x81\x04B\xf3\x81\x08B\x82\x84webm" + bytes(9), "video/webm"),
+        (
+            b"\x1aE\xdf\xa3\x9fB\x86\x81\x01B\xf7\x81\x01B\xf2\x81\x04B\xf3\x81\x08B\x82\x84webm" + bytes(9),
+            "video/webm",
+        ),
         (b"\x1aE\xdf\xa3\xa3B\x86\x81\x01B\xf7\x81\x01B\xf2\x81\x04B\xf3\x81\x08B\x82\x88matroska", "video/x-matroska"),
         (b"RIFF\x24\x00\x00\x00AVI LIST" + bytes(9), "video/x-msvideo"),
         (b"FORM\x00\x00\x00\x24AIFFCOMM", "audio/aiff"),
@@ -67,7 +70,10 @@ def archive(*names, stored_first=""):
         (archive("[Content_Types].xml", "word/document.xml"), OOXML + "wordprocessingml.document"),
         (archive("[Content_Types].xml", "xl/workbook.xml"), OOXML + "spreadsheetml.sheet"),
         (archive("[Content_Types].xml", "ppt/presentation.xml"), OOXML + "presentationml.presentation"),
-        (archive("content.xml", stored_first="application/vnd.oasis.opendocument.text"), "application/vnd.oasis.opendocument.text"),
+        (
+            archive("content.xml", stored_first="application/vnd.oasis.opendocument.text"),
+            "application/vnd.oasis.opendocument.text",
+        ),
         (archive("x.opf", stored_first="application/epub+zip"), "application/epub+zip"),
         (archive("a.txt"), "application/zip"),
         (bytes(200), OCTETS),
@@ -115,7 +121,11 @@ def test_text_under_the_name_of_another_format_is_text_with_a_warning():
 
 @pytest.mark.parametrize(
     "data",
-    [b"<!DOCTYPE html><html>", b"\xef\xbb\xbf\n<!-- saved -->\n<html lang='en'>", b'<?xml version="1.0"?>\n<html xmlns="x">'],
+    [
+        b"<!DOCTYPE html><html>",
+        b"\xef\xbb\xbf\n<!-- saved -->\n<html lang='en'>",
+        b'<?xml version="1.0"?>\n<html xmlns="x">',
+    ],
 )
 def test_a_page_is_html_under_any_name_that_is_no_other_text(data):
     assert detect("application/pdf", data).media_type == "text/html"

@@ -66,7 +66,12 @@ def test_case_24_a_doctype_is_refused():
 
 
 def test_headings_come_from_outline_levels_of_the_style_or_the_paragraph():
-    body = styled("T", "The Title") + styled("H1", "One") + styled("Mine", "Two") + styled("H1", "body", '<w:outlineLvl w:val="9"/>')
+    body = (
+        styled("T", "The Title")
+        + styled("H1", "One")
+        + styled("Mine", "Two")
+        + styled("H1", "body", '<w:outlineLvl w:val="9"/>')
+    )
     document = one(body + styled("Ring", "plain", '<w:outlineLvl w:val="3"/>'))
     assert blocks(document) == [
         ("heading", 1, "The Title"), ("heading", 1, "One"), ("heading", 2, "Two"), ("paragraph", 0, "body"), ("heading", 4, "plain"),
@@ -82,7 +87,9 @@ def test_the_title_is_the_property_then_the_first_heading_then_the_name():
 
 def test_lists_are_items_of_the_paragraph_or_its_style():
     numbered = '<w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr>'
-    document = one(styled("L", "a") + styled("", "b", numbered) + styled("L", "c", '<w:numPr><w:numId w:val="0"/></w:numPr>'))
+    document = one(
+        styled("L", "a") + styled("", "b", numbered) + styled("L", "c", '<w:numPr><w:numId w:val="0"/></w:numPr>')
+    )
     assert blocks(document) == [("item", 0, "a"), ("item", 0, "b"), ("paragraph", 0, "c")]
     assert document.text == "a\nb\n\nc"
 
@@ -101,7 +108,9 @@ def test_a_deleted_paragraph_mark_joins_two_paragraphs():
 
 
 def test_moved_text_stands_where_it_was_moved_to_and_deleted_rows_are_out():
-    moved = "<w:p><w:moveFrom><w:r><w:t>old </w:t></w:r></w:moveFrom><w:moveTo><w:r><w:t>new</w:t></w:r></w:moveTo></w:p>"
+    moved = (
+        "<w:p><w:moveFrom><w:r><w:t>old </w:t></w:r></w:moveFrom><w:moveTo><w:r><w:t>new</w:t></w:r></w:moveTo></w:p>"
+    )
     row = f"<w:tr><w:trPr><w:del/></w:trPr>{cell('x')}{cell('y')}</w:tr>"
     document = one(moved + f"<w:tbl>{row}<w:tr>{cell('a')}{cell('b')}</w:tr></w:tbl>")
     assert document.text == "new\n\na | b"
@@ -124,7 +133,12 @@ def test_heads_feet_comments_and_tables_of_contents_are_removed_and_kept_aside()
              (("header1", "hdr", "HEAD"), ("footer1", "ftr", "FOOT"), ("comments", "comments", "COMMENT"))}  # fmt: skip
     document = one(contents + styled("C1", "Two 4") + words("text"), **parts)
     assert document.text == "text"
-    assert removed(document) == {"table of contents": "One 3 Two 4", "header": "HEAD", "footer": "FOOT", "comment": "COMMENT"}
+    assert removed(document) == {
+        "table of contents": "One 3 Two 4",
+        "header": "HEAD",
+        "footer": "FOOT",
+        "comment": "COMMENT",
+    }
 
 
 def test_a_text_box_is_read_once_after_its_paragraph():
@@ -160,7 +174,10 @@ def test_merged_and_nested_cells_keep_columns_and_order():
 
 
 def test_a_table_of_one_cell_is_a_frame():
-    assert blocks(one(table([cell(styled("H1", "In a frame"), "text")]))) == [("heading", 1, "In a frame"), ("paragraph", 0, "text")]
+    assert blocks(one(table([cell(styled("H1", "In a frame"), "text")]))) == [
+        ("heading", 1, "In a frame"),
+        ("paragraph", 0, "text"),
+    ]
 
 
 def test_an_images_description_is_read_but_not_its_file_name():
@@ -170,13 +187,19 @@ def test_an_images_description_is_read_but_not_its_file_name():
 
 def test_charts_and_diagrams_are_read():
     holder = '<w:p><w:r><w:drawing><a:graphic xmlns:a="a"><a:graphicData>{}</a:graphicData></a:graphic></w:drawing></w:r></w:p>'
-    body = holder.format('<c:chart xmlns:c="c" r:id="chart1"/>') + holder.format('<dgm:relIds xmlns:dgm="d" r:dm="data"/>')
+    body = holder.format('<c:chart xmlns:c="c" r:id="chart1"/>') + holder.format(
+        '<dgm:relIds xmlns:dgm="d" r:dm="data"/>'
+    )
     chart = (
         "<c:chartSpace xmlns:c='c' xmlns:a='a'><c:title><c:rich><a:p><a:r><a:t>Sales</a:t></a:r></a:p></c:rich></c:title><c:ser>"
         "<c:tx><c:v>2024</c:v></c:tx><c:cat><c:v>Q1</c:v><c:v>Q2</c:v></c:cat><c:val><c:v>5</c:v><c:v>7</c:v></c:val></c:ser></c:chartSpace>"
     )
     diagram = "<dgm:dataModel xmlns:dgm='d' xmlns:a='a'><dgm:pt><dgm:t><a:p><a:r><a:t>Step one</a:t></a:r></a:p></dgm:t></dgm:pt></dgm:dataModel>"
-    data = docx(body, extra={"word/c.xml": chart, "word/d.xml": diagram}, links=[("chart1", "chart", "c.xml"), ("data", "diagramData", "d.xml")])
+    data = docx(
+        body,
+        extra={"word/c.xml": chart, "word/d.xml": diagram},
+        links=[("chart1", "chart", "c.xml"), ("data", "diagramData", "d.xml")],
+    )
     assert read("a.docx", data).text == "Sales\n\n2024: Q1 5, Q2 7\n\nStep one"
 
 
@@ -196,7 +219,10 @@ def test_a_quote_of_a_cell_is_found_in_the_extracted_text():
 
 def test_deep_nesting_is_refused_or_read_but_never_crashes():
     assert one("<w:sdt><w:sdtContent>" * 100 + words("deep") + "</w:sdtContent></w:sdt>" * 100).text == "deep"
-    assert code_of("a.docx", docx("<w:sdt><w:sdtContent>" * 300 + words("x") + "</w:sdtContent></w:sdt>" * 300)) == "too_deep"
+    assert (
+        code_of("a.docx", docx("<w:sdt><w:sdtContent>" * 300 + words("x") + "</w:sdtContent></w:sdt>" * 300))
+        == "too_deep"
+    )
     nested = words("core")
     for _ in range(60):
         nested = table([cell("l", nested), cell("r")])
@@ -231,7 +257,10 @@ def test_every_character_of_the_file_is_in_the_books(body):
     assert read("a.docx", data).conservation.read == n_chars + n_notes
 
 
-@pytest.mark.parametrize("body", ["", "<w:p/>", "<w:p><w:r><w:t> </w:t></w:r></w:p>", "<w:tbl><w:tr><w:tc><w:p/></w:tc></w:tr></w:tbl>", "<w:tbl/>"])
+@pytest.mark.parametrize(
+    "body",
+    ["", "<w:p/>", "<w:p><w:r><w:t> </w:t></w:r></w:p>", "<w:tbl><w:tr><w:tc><w:p/></w:tc></w:tr></w:tbl>", "<w:tbl/>"],
+)
 def test_a_document_without_words_is_empty(body):
     assert code_of("a.docx", docx(body)) == "empty"
 
@@ -245,14 +274,27 @@ def test_superscripts_and_fractions_do_not_run_into_digits():
     math = "http://schemas.openxmlformats.org/officeDocument/2006/math"
     half = "<m:f><m:num><m:r><m:t>1</m:t></m:r></m:num><m:den><m:r><m:t>2</m:t></m:r></m:den></m:f>"
     power = "<m:sSup><m:e><m:r><m:t>10</m:t></m:r></m:e><m:sup><m:r><m:t>23</m:t></m:r></m:sup></m:sSup>"
-    formula = f'<w:p><m:oMath xmlns:m="{math}">{half}</m:oMath></w:p><w:p><m:oMath xmlns:m="{math}">{power}</m:oMath></w:p>'
+    formula = (
+        f'<w:p><m:oMath xmlns:m="{math}">{half}</m:oMath></w:p><w:p><m:oMath xmlns:m="{math}">{power}</m:oMath></w:p>'
+    )
     document = one(f"<w:p>{run(10)}{run(2, raised)}{run(3, raised)}{run(' in 1')}{run('st', raised)}</w:p>{formula}")
     assert document.text == "10^23 in 1st\n\n1/2\n\n10^23"
     assert document.conservation.added["superscript or fraction"] == 3
 
 
+def test_subscripts_and_moved_letters_do_not_run_into_digits():
+    sunk, up, down = '<w:vertAlign w:val="subscript"/>', '<w:position w:val="6"/>', '<w:position w:val="-6"/>'
+    body = f"{run(10)}{run(2, sunk)}{run(' H')}{run(2, sunk)}{run('O ')}{run(10)}{run(3, up)}{run(' ')}{run(10)}{run(4, down)}"
+    math = "http://schemas.openxmlformats.org/officeDocument/2006/math"
+    base = "<m:sSub><m:e><m:r><m:t>10</m:t></m:r></m:e><m:sub><m:r><m:t>2</m:t></m:r></m:sub></m:sSub>"
+    assert one(f"<w:p>{body}</w:p>").text == "10_2 H2O 10^3 10_4"
+    assert one(f'<w:p><m:oMath xmlns:m="{math}">{base}</m:oMath></w:p>').text == "10_2"
+
+
 def test_check_marks_are_read_and_other_symbols_counted():
-    signs = "".join(f'<w:sym w:font="Wingdings" w:char="{code}"/>' for code in ("F0FC", "F0FE", "F0A8", "00FC", "F04A", "zz"))
+    signs = "".join(
+        f'<w:sym w:font="Wingdings" w:char="{code}"/>' for code in ("F0FC", "F0FE", "F0A8", "00FC", "F04A", "zz")
+    )
     document = one(f'<w:p><w:r>{signs}<w:sym w:font="Symbol" w:char="F0B7"/><w:t> yes</w:t></w:r></w:p>')
     assert document.text == "✓☑☐✓ yes"
     assert document.conservation.added["symbol"] == 4
@@ -260,7 +302,19 @@ def test_check_marks_are_read_and_other_symbols_counted():
 
 
 def test_embedded_objects_are_said_to_be_unread():
-    sheet = '<w:object><o:OLEObject xmlns:o="urn:schemas-microsoft-com:office:office" ProgID="Excel.Sheet.12"/></w:object>'
+    sheet = (
+        '<w:object><o:OLEObject xmlns:o="urn:schemas-microsoft-com:office:office" ProgID="Excel.Sheet.12"/></w:object>'
+    )
     document = one(f"<w:p><w:r><w:t>see</w:t>{sheet}<w:object/></w:r></w:p>")
     assert document.text == "see"
     assert document.warnings == ("embedded objects that were not read: Excel.Sheet.12 (1), unknown kind (1)",)
+
+
+def test_embedded_objects_and_controls_are_seen_outside_of_their_usual_element():
+    office = "urn:schemas-microsoft-com:office:office"
+    picture = f'<w:pict><o:OLEObject xmlns:o="{office}" ProgID="Visio.Drawing.11"/></w:pict>'
+    document = one(
+        f'<w:p><w:r><w:t>see</w:t>{picture}</w:r><w:r><w:pict><w:control w:name="Box"/></w:pict></w:r></w:p>'
+    )
+    assert document.text == "see"
+    assert document.warnings == ("embedded objects that were not read: Visio.Drawing.11 (1), control (1)",)

@@ -172,14 +172,18 @@ def test_a_page_that_is_all_navigation_keeps_it_and_says_so():
     assert document.conservation.holds
 
 
-@pytest.mark.parametrize("page", ["<p> </p>", "<script>x</script>", "<p hidden>x</p>", "<!-- x -->", "<img alt=''>", "<a ", "<frameset>x"])
+@pytest.mark.parametrize(
+    "page", ["<p> </p>", "<script>x</script>", "<p hidden>x</p>", "<!-- x -->", "<img alt=''>", "<a ", "<frameset>x"]
+)
 def test_a_page_that_shows_nothing_is_empty(page):
     with pytest.raises(ExtractionError) as caught:
         extract(page)
     assert caught.value.reason_code == "empty"
 
 
-@pytest.mark.parametrize("unit", ["<div>", "<div/>", "<b><i>", "<p><button>", "<table>", "<ul><li>", "<x-y>", "<svg><g>"])
+@pytest.mark.parametrize(
+    "unit", ["<div>", "<div/>", "<b><i>", "<p><button>", "<table>", "<ul><li>", "<x-y>", "<svg><g>"]
+)
 def test_a_bomb_of_nested_elements_is_refused_at_once(unit):
     with pytest.raises(ExtractionError) as caught:
         extract(unit * 100_000 + "deep")
@@ -213,6 +217,31 @@ def test_struck_text_is_not_in_force_and_kept_aside(tag):
     assert document.text == "The fee is 60 EUR."
     assert document.removed == (Removal("deleted", "50"), Removal("deleted", "Old rule."))
     assert document.conservation.dropped["deleted"] == len("50" + "Old rule.")
+    assert_is_sound(document)
+
+
+def test_text_that_a_style_strikes_out_is_kept_aside_too():
+    head = "<style>/* .c9{text-decoration:line-through} */ .c1{color:red}.c3, p.c4 {TEXT-DECORATION : underline line-through red} .c5:hover{text-decoration:line-through}</style>"
+    body = (
+        '<p>The fee is <span style="color:#000;text-decoration: line-through">50</span>60 EUR,'
+        ' <span class="c1 c3">half</span>all of it <b class="c9">now</b> and <b class="c5">here</b>.</p><p class="c4">Old rule.</p>'
+        '<p style="text-decoration-line:line-through">Older rule.</p><p style="text-decoration:underline">New rule.</p>'
+    )
+    document = extract(f"<html><head>{head}</head><body>{body}</body></html>")
+    assert document.text == "The fee is 60 EUR, all of it now and here.\n\nNew rule."
+    assert [one.text for one in document.removed if one.reason == "deleted"] == [
+        "50",
+        "half",
+        "Old rule.",
+        "Older rule.",
+    ]
+    assert_is_sound(document)
+
+
+def test_subscripts_do_not_run_into_digits():
+    formula = "<math><msub><mn>10</mn><mn>2</mn></msub> <msubsup><mi>x</mi><mn>1</mn><mn>2</mn></msubsup></math>"
+    document = extract(f"<p>10<sub>2</sub>, H<sub>2</sub>O {formula}</p>")
+    assert document.text == "10_2, H2O 10_2 x1^2"
     assert_is_sound(document)
 
 

@@ -12,7 +12,11 @@ from gawah.extract.detect import detect
 from gawah.extract.rtf_packed import _PRELOADED, unpacked_rtf
 from gawah.types import MailPart, SheetRange
 
-SPEC_EXAMPLE = bytes.fromhex("2d0000002b0000004c5a4675f1c5c7a703000a00726370673132354232 0af32068656c0900206277 05b06c647d0a800fa0".replace(" ", ""))
+SPEC_EXAMPLE = bytes.fromhex(
+    "2d0000002b0000004c5a4675f1c5c7a703000a00726370673132354232 0af32068656c0900206277 05b06c647d0a800fa0".replace(
+        " ", ""
+    )
+)
 
 
 def wide(tag, text):
@@ -83,7 +87,9 @@ def test_attachments_and_messages_inside_are_read_with_their_numbers():
         wide(0x1000, "See the files."),
         attachment(0, wide(0x3707, "lease.docx"), binary(0x3701, docx(words("No pets.")))),
         attachment(1, {"__substg1.0_3701000D": inner}),
-        attachment(2, wide(0x3707, "logo.png"), wide(0x370E, "image/png"), wide(0x3712, "<x>"), binary(0x3701, b"\x89PNG")),
+        attachment(
+            2, wide(0x3707, "logo.png"), wide(0x370E, "image/png"), wide(0x3712, "<x>"), binary(0x3701, b"\x89PNG")
+        ),
         attachment(3, wide(0x3707, "key.bin"), binary(0x3701, bytes(5000))),
     )
     assert place_of(document, "No pets.").part == "2"
@@ -127,7 +133,9 @@ def test_a_compound_file_that_is_cut_short_is_refused():
 @given(st.integers(0, 4000), st.binary(min_size=1, max_size=8))
 @settings(max_examples=60)
 def test_a_changed_compound_file_gives_a_document_or_a_code(at, noise):
-    whole = bytearray(compound(message(wide(0x1000, "words"), attachment(0, wide(0x3707, "a.txt"), binary(0x3701, b"text")))))
+    whole = bytearray(
+        compound(message(wide(0x1000, "words"), attachment(0, wide(0x3707, "a.txt"), binary(0x3701, b"text"))))
+    )
     at %= len(whole)
     whole[at : at + len(noise)] = noise
     code_of("a.msg", bytes(whole))

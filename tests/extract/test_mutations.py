@@ -64,7 +64,11 @@ def test_after_all_of_them_a_good_file_is_read(sandbox):
 @pytest.mark.parametrize("name", ["scans/boat-house-hi.png", "recordings/tower-visit.mp4"])
 def test_a_picture_or_film_that_is_cut_short_is_refused(sandbox, name):
     data = (EXAMPLES / name).read_bytes()
-    assert outcome(sandbox, name, data[: len(data) // 3]).reason_code in {"damaged", "ocr_unavailable", "speech_unavailable"}
+    assert outcome(sandbox, name, data[: len(data) // 3]).reason_code in {
+        "damaged",
+        "ocr_unavailable",
+        "speech_unavailable",
+    }
 
 
 def test_the_same_seed_damages_alike():

@@ -7,7 +7,13 @@ from gawah.types import SheetRange
 
 NAMESPACES = " ".join(
     f'xmlns:{prefix}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
-    for prefix, name in (("office", "office"), ("text", "text"), ("table", "table"), ("style", "style"), ("draw", "drawing"))
+    for prefix, name in (
+        ("office", "office"),
+        ("text", "text"),
+        ("table", "table"),
+        ("style", "style"),
+        ("draw", "drawing"),
+    )
 )
 
 
@@ -40,7 +46,12 @@ def row(*cells, more=""):
 def cell(text="", kind="string", more=""):
     if not text and not more:
         return "<table:table-cell/>"
-    value = {"string": "", "float": f'office:value="{text}"', "date": f'office:date-value="{text}"', "boolean": f'office:boolean-value="{text}"'}[kind]
+    value = {
+        "string": "",
+        "float": f'office:value="{text}"',
+        "date": f'office:date-value="{text}"',
+        "boolean": f'office:boolean-value="{text}"',
+    }[kind]
     return f'<table:table-cell office:value-type="{kind}" {value} {more}><text:p>{text}</text:p></table:table-cell>'
 
 
@@ -59,7 +70,9 @@ def test_text_has_headings_items_tables_and_notes():
 
 
 def test_blanks_collapse_and_elements_stand_for_blanks():
-    document = read("a.odt", odt(p("a\n   b<text:s text:c='3'/>c<text:tab/>d<text:line-break/>e<text:span>f</text:span>  g")))
+    document = read(
+        "a.odt", odt(p("a\n   b<text:s text:c='3'/>c<text:tab/>d<text:line-break/>e<text:span>f</text:span>  g"))
+    )
     assert document.text == "a b   c\td\nef g"
 
 
@@ -107,7 +120,17 @@ def test_sheets_give_typed_values_with_a1_ranges():
 
 
 def test_repeated_cells_and_rows_are_read_as_shown_within_limits():
-    document = read("a.ods", ods(sheet("S", row(cell("x", more="table:number-columns-repeated='3'"), more="table:number-rows-repeated='2'"), row(more="table:number-rows-repeated='1000000'"), row(cell("y")))))
+    document = read(
+        "a.ods",
+        ods(
+            sheet(
+                "S",
+                row(cell("x", more="table:number-columns-repeated='3'"), more="table:number-rows-repeated='2'"),
+                row(more="table:number-rows-repeated='1000000'"),
+                row(cell("y")),
+            )
+        ),
+    )
     assert [p.locator.a1 for p in document.places] == ["A1", "B1", "C1", "A2", "B2", "C2", "A1000003"]
     bomb = read("a.ods", ods(sheet("S", row(cell("x"), more="table:number-rows-repeated='1048576'"))))
     assert bomb.text.count("x") == 1000
@@ -117,14 +140,27 @@ def test_repeated_cells_and_rows_are_read_as_shown_within_limits():
 def test_hidden_sheets_comments_and_formulas_without_value_are_said_and_read():
     styles = '<style:style style:name="ta2"><style:table-properties table:display="false"/></style:style>'
     note = "<table:table-cell office:value-type='string'><office:annotation><text:p>NOTE</text:p></office:annotation><text:p>v</text:p></table:table-cell>"
-    document = read("a.ods", ods(sheet("A", row(note, '<table:table-cell table:formula="of:=[.A1]"/>')), sheet("B", row(cell("secret")), style="ta2"), styles=styles))
+    document = read(
+        "a.ods",
+        ods(
+            sheet("A", row(note, '<table:table-cell table:formula="of:=[.A1]"/>')),
+            sheet("B", row(cell("secret")), style="ta2"),
+            styles=styles,
+        ),
+    )
     assert document.text.split() == ["v", "|", "of:=[.A1]", "NOTE", "secret"]
     assert place_of(document, "NOTE") == SheetRange("A", "A1")
-    assert document.warnings == ("hidden sheets, read all the same: B", "1 formula has no value in the file: it stands as written: A!B1")
+    assert document.warnings == (
+        "hidden sheets, read all the same: B",
+        "1 formula has no value in the file: it stands as written: A!B1",
+    )
 
 
 def test_a_midnight_is_a_day():
-    assert read("a.ods", ods(sheet("S", row(cell("2024-05-01T00:00:00", "date"), cell("true", "boolean"))))).text == "2024-05-01 | TRUE"
+    assert (
+        read("a.ods", ods(sheet("S", row(cell("2024-05-01T00:00:00", "date"), cell("true", "boolean"))))).text
+        == "2024-05-01 | TRUE"
+    )
 
 
 @pytest.mark.parametrize("name", ["a.odt", "a.ods"])
@@ -136,7 +172,16 @@ def test_a_file_with_a_password_says_so_and_one_without_words_is_empty(name):
     assert removed(read("a.odt", odt(p("x")))) == {}
 
 
-@pytest.mark.parametrize(("position", "expected"), [("super 58%", "10^23 m"), ("33% 58%", "10^23 m"), ("sub 58%", "1023 m"), ("0% 100%", "1023 m")])
+@pytest.mark.parametrize(
+    ("position", "expected"),
+    [
+        ("super 58%", "10^23 m"),
+        ("33% 58%", "10^23 m"),
+        ("sub 58%", "10_23 m"),
+        ("-20% 58%", "10_23 m"),
+        ("0% 100%", "1023 m"),
+    ],
+)
 def test_superscripts_do_not_run_into_digits(position, expected):
     styles = f'<style:style style:name="U"><style:text-properties style:text-position="{position}"/></style:style>'
     document = read("a.odt", odt(p('10<text:span text:style-name="U">23</text:span> m'), styles=styles))

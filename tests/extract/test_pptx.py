@@ -180,3 +180,36 @@ def test_the_order_is_a_permutation_and_nothing_above_and_left_comes_later(boxes
 def test_equal_frames_keep_the_files_order(runs_left):
     shapes = [Shape(number, (1, 1, 5, 5)) for number in range(4)]
     assert reading_order(shapes, runs_left=runs_left) == shapes
+
+
+def test_superscripts_and_subscripts_do_not_run_into_digits():
+    deck = Deck()
+    deck.add()
+    frame = deck.box("", 1, 1).text_frame.paragraphs[0]
+    for text, baseline in [
+        ("10", ""),
+        ("23", "30000"),
+        (" m and H", "0"),
+        ("2", "-25000"),
+        ("O, 10", ""),
+        ("2", "-25%"),
+        ("3", ""),
+    ]:
+        run = frame.add_run()
+        run.text = text
+        if baseline:
+            run.font._element.set("baseline", baseline)
+    document = deck.read()
+    assert document.text == "10^23 m and H2O, 10_2 3"
+    assert document.conservation.holds
+
+
+def test_an_embedded_object_is_said_to_be_unread(tmp_path):
+    deck = Deck()
+    deck.add()
+    deck.box("see below", 1, 1)
+    (tmp_path / "a.bin").write_bytes(b"x")
+    deck.slide.shapes.add_ole_object(str(tmp_path / "a.bin"), "Visio.Drawing.11", Inches(1), Inches(3))
+    document = deck.read()
+    assert "see below" in document.text
+    assert document.warnings == ("slide 1: an embedded object was not read: Visio.Drawing.11",)

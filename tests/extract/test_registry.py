@@ -27,7 +27,7 @@ def failure(name, data):
         ("a.txt", b"words", "text/plain", "plain/1"),
         ("A.MD", b"BM25 notes", "text/markdown", "markdown/1"),
         ("id3.md", b"ID3 tags", "text/markdown", "markdown/1"),
-        ("a.htm", b"<p>x", "text/html", "html/2"),
+        ("a.htm", b"<p>x", "text/html", "html/3"),
         ("a.csv", b"a,b\n1,2", "text/csv", "table/1"),
         ("a.tsv", b"a\tb\n1\t2", "text/tab-separated-values", "table/1"),
         ("a.json", b"{}", "application/json", "json/1"),
@@ -36,7 +36,7 @@ def failure(name, data):
         ("a.xml", b"<?xml version='1.0'?><a/>", "application/xml", "code/1"),
         ("Makefile", b"all:\n", "text/x-make", "code/1"),
         ("LICENSE", b"Terms", "text/plain", "plain/1"),
-        ("page", b"<!doctype html><p>x", "text/html", "html/2"),
+        ("page", b"<!doctype html><p>x", "text/html", "html/3"),
     ],
 )
 def test_each_type_has_its_extractor(name, data, media_type, extractor):

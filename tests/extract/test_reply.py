@@ -65,7 +65,15 @@ def test_the_widths_of_characters_come_back():
 
 def test_books_warnings_and_removals_come_back():
     books = Conservation(9, 8, {"nav": 2}, {"line break": 1})
-    document = replace(document_of(), conservation=books, warnings=("a", "b"), removed=(Removal("nav", "x\ny"), Removal("running head", "h", PageBoxes(2, 2, "", (Box(2, 0.0, 1.0, 2.0, 3.0),)))))
+    document = replace(
+        document_of(),
+        conservation=books,
+        warnings=("a", "b"),
+        removed=(
+            Removal("nav", "x\ny"),
+            Removal("running head", "h", PageBoxes(2, 2, "", (Box(2, 0.0, 1.0, 2.0, 3.0),))),
+        ),
+    )
     document = replace(document, quality={"pages": 3, "pages_unread": 1})
     assert receive(document, send(document)) == document
 

@@ -18,7 +18,9 @@ def one(body, **options):
 
 
 def test_headings_come_from_styles_and_outline_levels():
-    document = one(r"\pard\s3 The Lease\par\pard\s1 One\par\pard\s2 Two\par\pard\outlinelevel2 Three\par\pard plain\par")
+    document = one(
+        r"\pard\s3 The Lease\par\pard\s1 One\par\pard\s2 Two\par\pard\outlinelevel2 Three\par\pard plain\par"
+    )
     assert blocks(document) == [
         ("heading", 1, "The Lease"), ("heading", 1, "One"), ("heading", 2, "Two"), ("heading", 3, "Three"), ("paragraph", 0, "plain"),
     ]  # fmt: skip
@@ -64,14 +66,22 @@ def test_items_lose_their_marks_and_keep_their_words():
 
 
 def test_notes_and_text_boxes_stand_behind_their_paragraph():
-    document = one(r"See{\super\chftn{\footnote\pard A note.\par And more.}} this.\par Box{\shp{\*\shpinst{\sp{\sn x}{\sv y}}{\shptxt\pard BOX\par}}} here.\par")
+    document = one(
+        r"See{\super\chftn{\footnote\pard A note.\par And more.}} this.\par Box{\shp{\*\shpinst{\sp{\sn x}{\sv y}}{\shptxt\pard BOX\par}}} here.\par"
+    )
     assert document.text == "See this.\n\nA note.\n\nAnd more.\n\nBox here.\n\nBOX"
 
 
 def test_hidden_deleted_heads_and_comments_are_removed_and_kept_aside():
     document = one(r"{\header\pard HEAD\par}{\footer FOOT}a{\v ghost}{\deleted old}b{\*\annotation COMMENT}\v0\par")
     assert document.text == "ab"
-    assert removed(document) == {"header": "HEAD", "footer": "FOOT", "hidden": "ghost", "deleted": "old", "comment": "COMMENT"}
+    assert removed(document) == {
+        "header": "HEAD",
+        "footer": "FOOT",
+        "hidden": "ghost",
+        "deleted": "old",
+        "comment": "COMMENT",
+    }
 
 
 def test_symbol_fonts_are_no_letters():
@@ -106,3 +116,8 @@ def test_superscripts_do_not_run_into_digits():
     document = one(r"10{\super 23} and 1947\super 3\nosupersub{\footnote\pard\plain A 5.\par} m\super 2\plain  x\par")
     assert document.text == "10^23 and 1947^3 m^2 x\n\nA 5."
     assert document.conservation.added["superscript or fraction"] == 3
+
+
+def test_letters_moved_up_or_down_and_subscripts_do_not_run_into_digits():
+    document = one(r"10{\up6 23} 10\up 4\up0 5 10{\dn6 2} 10{\sub 7} H{\sub 2}O 10\dn3 8\plain 9 1{\up st}\par")
+    assert document.text == "10^23 10^4 5 10_2 10_7 H2O 10_8 9 1st"

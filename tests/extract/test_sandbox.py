@@ -258,7 +258,9 @@ def test_the_server_ends_with_the_program_that_started_it(tmp_path):
         "print(s._server._process.pid, flush=True); os.kill(os.getpid(), 9)"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, env=environment, cwd=tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=False, capture_output=True, env=environment, cwd=tmp_path
+    )
     assert done.returncode == -signal.SIGKILL, done.stderr
     await_end(int(done.stdout))
 

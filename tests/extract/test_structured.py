@@ -61,7 +61,9 @@ def test_members_of_a_minified_array_are_not_torn():
 
 
 def test_a_large_member_is_cut_at_its_own_members():
-    text = json.dumps({"small": 1, "large": {f"key {n}": 'value, with {marks} and \\"quotes\\" ' * 3 for n in range(40)}})
+    text = json.dumps(
+        {"small": 1, "large": {f"key {n}": 'value, with {marks} and \\"quotes\\" ' * 3 for n in range(40)}}
+    )
     parts = pieces(text)
     assert len(parts) > 10
     for n in range(40):
@@ -81,7 +83,9 @@ def test_many_small_members_are_packed():
 def test_broken_json_is_text_with_a_warning():
     document = extract('{"a": 1,\n oops}')
     assert document.text == '{"a": 1,\n oops}'
-    assert document.warnings == ("not valid JSON (Expecting property name enclosed in double quotes, line 2); indexed as text",)
+    assert document.warnings == (
+        "not valid JSON (Expecting property name enclosed in double quotes, line 2); indexed as text",
+    )
     assert extract('{"a": [1, 2.5, NaN, "x"]}').warnings == ()
 
 
@@ -105,7 +109,10 @@ def test_valid_json_is_read_without_a_warning(value, indent):
     assert_is_sound(document)
 
 
-@given(st.one_of(odd_text, st.text(alphabet='{}[]",\\a1 \n', max_size=900)), st.sampled_from(["application/json", "application/jsonl"]))
+@given(
+    st.one_of(odd_text, st.text(alphabet='{}[]",\\a1 \n', max_size=900)),
+    st.sampled_from(["application/json", "application/jsonl"]),
+)
 def test_anything_is_covered(text, media_type):
     document = unless(lambda: extract(text, media_type), "empty")
     if document is not None:

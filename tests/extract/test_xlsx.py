@@ -6,7 +6,7 @@ import openpyxl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.extract.made import DATA, S, blocks, code_of, place_of, read, workbook
+from tests.extract.made import DATA, S, blocks, code_of, place_of, read, rels, workbook
 
 from gawah.chunk import Chunking
 from gawah.extract.sandbox import Limits, Sandbox
@@ -18,7 +18,9 @@ from gawah.types import SheetRange
 
 def sheet(rows, *, after=""):
     """sheetData of rows of cells, each cell's XML or plain text."""
-    body = "".join("<row>" + "".join(cell if cell.startswith("<c") else text(cell) for cell in row) + "</row>" for row in rows)
+    body = "".join(
+        "<row>" + "".join(cell if cell.startswith("<c") else text(cell) for cell in row) + "</row>" for row in rows
+    )
     return f"<sheetData>{body}</sheetData>{after}"
 
 
@@ -37,7 +39,9 @@ def one(rows, **options):
 def styles(*codes):
     formats = "".join(f'<numFmt numFmtId="{164 + i}" formatCode="{code}"/>' for i, code in enumerate(codes))
     uses = "".join(f'<xf numFmtId="{164 + i}"/>' for i in range(len(codes)))
-    return {"xl/styles.xml": f'<styleSheet xmlns="{S}"><numFmts>{formats}</numFmts><cellXfs><xf numFmtId="0"/>{uses}</cellXfs></styleSheet>'}
+    return {
+        "xl/styles.xml": f'<styleSheet xmlns="{S}"><numFmts>{formats}</numFmts><cellXfs><xf numFmtId="0"/>{uses}</cellXfs></styleSheet>'
+    }
 
 
 def test_case_21_torture():
@@ -58,7 +62,10 @@ def test_case_25_two_cells_in_far_corners_take_little_memory():
     data = (DATA / "25-far-cell.xlsx").read_bytes()
     with Sandbox(Limits(memory_bytes=64 << 20, cpu_s=10)) as sandbox:
         document = sandbox.extract(source_of("far.xlsx", data, media_type_of("far.xlsx")), data)
-    assert [(p.span.slice(document.text), p.locator.a1) for p in document.places] == [("near", "A1"), ("far", "XFD1048576")]
+    assert [(p.span.slice(document.text), p.locator.a1) for p in document.places] == [
+        ("near", "A1"),
+        ("far", "XFD1048576"),
+    ]
 
 
 def test_case_behaviour_24_twenty_thousand_rows_become_chunks_by_row_ranges():
@@ -91,7 +98,17 @@ def test_case_behaviour_24_twenty_thousand_rows_become_chunks_by_row_ranges():
 
 
 def test_numbers_stay_as_the_file_has_them_but_for_the_noise_of_doubles():
-    document = one([[number("12345678901234567890"), number("1.1000000000000001"), number("0.30000000000000004"), number("5E-3"), text("007")]])
+    document = one(
+        [
+            [
+                number("12345678901234567890"),
+                number("1.1000000000000001"),
+                number("0.30000000000000004"),
+                number("5E-3"),
+                text("007"),
+            ]
+        ]
+    )
     assert document.text == "12345678901234567890 | 1.1 | 0.3 | 5E-3 | 007"
 
 
@@ -118,7 +135,9 @@ def test_dates_become_iso_dates_and_other_numbers_stay(code, serial, shown):
 
 
 def test_dates_may_count_from_1904():
-    document = one([[number("0.5", 1), number("366", 1)]], extra=styles("yyyy-mm-dd hh:mm"), book='<workbookPr date1904="1"/>')
+    document = one(
+        [[number("0.5", 1), number("366", 1)]], extra=styles("yyyy-mm-dd hh:mm"), book='<workbookPr date1904="1"/>'
+    )
     assert document.text == "12:00 | 1905-01-01"
 
 
@@ -163,7 +182,11 @@ def test_column_names_hold_over_blank_rows_but_not_for_another_table():
 
 
 def test_a_first_row_with_a_number_names_no_columns():
-    assert [b[0] for b in blocks(one([["Bern", number("40")], ["Genf", number("50")]]))] == ["heading", "table", "table"]
+    assert [b[0] for b in blocks(one([["Bern", number("40")], ["Genf", number("50")]]))] == [
+        "heading",
+        "table",
+        "table",
+    ]
 
 
 def test_words_that_do_not_fit_a_heading_stay_a_row():
@@ -194,7 +217,13 @@ def test_a_workbook_of_openpyxl_reads_as_openpyxl_reads_it():
     stream = io.BytesIO()
     book.save(stream)
     document = read("a.xlsx", stream.getvalue())
-    assert document.text.split("\n") == ["id | amount | paid", "", "007 | 1.5 | TRUE", "x < y & z | -3 | FALSE", "| line break | #N/A"]
+    assert document.text.split("\n") == [
+        "id | amount | paid",
+        "",
+        "007 | 1.5 | TRUE",
+        "x < y & z | -3 | FALSE",
+        "| line break | #N/A",
+    ]
 
 
 @given(st.lists(st.lists(st.sampled_from(["", "a", "City", "12", " x  y ", "Z\n1"]), max_size=4), max_size=6))
@@ -202,7 +231,10 @@ def test_a_workbook_of_openpyxl_reads_as_openpyxl_reads_it():
 def test_every_cell_with_words_has_its_place(rows):
     data = workbook([("S", "visible", sheet(rows))])
     expected = {
-        f"{chr(65 + c)}{r + 1}": " ".join(value.split()) for r, row in enumerate(rows) for c, value in enumerate(row) if value.strip()
+        f"{chr(65 + c)}{r + 1}": " ".join(value.split())
+        for r, row in enumerate(rows)
+        for c, value in enumerate(row)
+        if value.strip()
     }
     if not expected:
         assert code_of("a.xlsx", data) == "empty"
@@ -239,7 +271,10 @@ def test_odd_counts_in_attributes_do_no_harm(odd):
 
 
 def test_broken_addresses_get_no_invented_places():
-    cells = "".join(f'<c r="{r}"><v>{n}</v></c>' for n, r in enumerate(("ZZZZ1", "A0", "1A", "A99999999", "A9999999", "B1"), start=11))
+    cells = "".join(
+        f'<c r="{r}"><v>{n}</v></c>'
+        for n, r in enumerate(("ZZZZ1", "A0", "1A", "A99999999", "A9999999", "B1"), start=11)
+    )
     document = read("a.xlsx", workbook([("S", "visible", f'<sheetData><row r="1">{cells}</row></sheetData>')]))
     assert (document.text, [place.locator for place in document.places]) == ("16", [SheetRange("S", "B1")])
     assert [(item.reason, item.text) for item in document.removed] == [("no such cell", str(n)) for n in range(11, 16)]
@@ -253,3 +288,29 @@ def test_a_number_of_a_string_that_the_file_lacks_is_said():
     document = read("a.xlsx", workbook([("S", "visible", f'<sheetData><row r="1">{cells}</row></sheetData>')]))
     assert document.text == "1"
     assert document.warnings == ("cells whose text the file does not hold (1): S!A1",)
+
+
+def test_superscripts_of_a_cell_do_not_run_into_digits():
+    strings = (
+        f'<sst xmlns="{S}"><si><r><t>10</t></r><r><rPr><vertAlign val="superscript"/></rPr><t>23</t></r></si>'
+        '<si><r><t>10</t></r><r><rPr><vertAlign val="subscript"/></rPr><t>2</t></r></si><si><t>a_x0001_b</t></si></sst>'
+    )
+    cells = "".join(f'<c r="{column}1" t="s"><v>{n}</v></c>' for n, column in enumerate("ABC"))
+    data = workbook(
+        [("One", "visible", f"<sheetData><row r='1'>{cells}</row></sheetData>")],
+        extra={"xl/sharedStrings.xml": strings},
+    )
+    assert read("a.xlsx", data).text == "10^23 | 10_2 | ab"
+
+
+def test_embedded_objects_of_a_sheet_are_said_to_be_unread():
+    cell = "<sheetData><row r='1'><c r='A1'><v>1</v></c></row></sheetData>"
+    extra = {
+        "xl/worksheets/_rels/0.xml.rels": rels(
+            ("e1", "oleObject", "../embeddings/a.bin"), ("e2", "package", "../embeddings/b.docx")
+        ),
+        "xl/embeddings/a.bin": b"a",
+        "xl/embeddings/b.docx": b"b",
+    }
+    document = read("a.xlsx", workbook([("One", "visible", cell)], extra=extra))
+    assert document.warnings == ("embedded objects of 'One' that were not read: 2",)

@@ -112,6 +112,9 @@ def test_one_message_part_or_spine_item_keeps_its_name_with_the_span():
     assert locate(
         [place(0, 2, MailPart("1.2", 0, 2)), place(3, 9, MailPart("1.2", 3, 9))], text, Span(1, 8)
     ) == MailPart("1.2", 1, 8)
+    for heads, body in (("0", "1"), ("2.0", "2.1"), ("3/0", "3/1"), ("3/0", "3/10")):
+        places = [place(0, 2, MailPart(heads, 0, 2)), place(3, 9, MailPart(body, 3, 9))]
+        assert locate(places, text, Span(0, 9)) == MailPart(body, 0, 9), "headers stand above their body"
     assert locate([place(0, 9, EpubPlace("a.xhtml", 0, 9))], text, Span(1, 8)) == EpubPlace("a.xhtml", 1, 8)
 
 

@@ -17,7 +17,9 @@ VECTOR_ONLY = {"maxsim_best", "maxsim_pieces", "margin", "gain", "above_backgrou
 
 
 def match(vector, signs, scale):
-    return sum(float(q) * (1 if bit else -1) for q, bit in zip(vector, np.unpackbits(signs), strict=True)) * float(scale)
+    return sum(float(q) * (1 if bit else -1) for q, bit in zip(vector, np.unpackbits(signs), strict=True)) * float(
+        scale
+    )
 
 
 def best_of(vector, codes, start=0, end=None):
@@ -61,7 +63,12 @@ def plain_loops(evidence):
     }
 
 
-words = st.lists(st.sampled_from(["the", "backup", "of", "a", "cat", "database", "sleeps", "on", "warm", "windows", "12", "ERR-17", "!"]), max_size=90)
+words = st.lists(
+    st.sampled_from(
+        ["the", "backup", "of", "a", "cat", "database", "sleeps", "on", "warm", "windows", "12", "ERR-17", "!"]
+    ),
+    max_size=90,
+)
 sentences = words.map(" ".join)
 
 
@@ -126,7 +133,9 @@ def test_pieces_cover_every_token_and_none_is_inside_another(n):
 
 
 def test_signals_are_the_same_to_the_bit_each_time():
-    one, two = (signals_of(make_evidence("a warm cat", texts=["cat", "warm windows"], background=["dog"])) for _ in "12")
+    one, two = (
+        signals_of(make_evidence("a warm cat", texts=["cat", "warm windows"], background=["dog"])) for _ in "12"
+    )
     assert one == two
 
 

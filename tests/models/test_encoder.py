@@ -69,7 +69,11 @@ def test_an_unread_word_has_the_vector_of_an_unknown_one(encoder: OnnxEncoder) -
 
 
 def test_hindi_and_urdu_take_no_more_of_the_window_than_english(encoder: OnnxEncoder) -> None:
-    for text in ("हर रात बारह बजे बैकअप लिया जाता है।", "ہر رات بارہ بجے بیک اپ لیا جاتا ہے۔", "A backup is taken every night at twelve."):
+    for text in (
+        "हर रात बारह बजे बैकअप लिया जाता है।",
+        "ہر رات بارہ بجے بیک اپ لیا جاتا ہے۔",
+        "A backup is taken every night at twelve.",
+    ):
         n_words = len(text.split())
         assert n_words + 2 <= encoder.count_tokens([text])[0] <= n_words + 3  # two specials, a full stop
     assert encoder.coverage("हर केंद्र में") == 0.0

@@ -20,7 +20,22 @@ def vocabulary(*letters: str, size: int = 100) -> list[str]:
 
 @pytest.mark.parametrize(
     "word",
-    ["भारत", "है", "क्ष", "हि\u200dन्दी", "पाकिस्तान", "پاکستان", "می\u200cخواهم", "کـتاب", "россия", "αβ", "かな", "ラーメン", "한국어", "ไทย"],
+    [
+        "भारत",
+        "है",
+        "क्ष",
+        "हि\u200dन्दी",
+        "पाकिस्तान",
+        "پاکستان",
+        "می\u200cخواهم",
+        "کـتاب",
+        "россия",
+        "αβ",
+        "かな",
+        "ラーメン",
+        "한국어",
+        "ไทย",
+    ],
 )
 def test_words_of_other_scripts_are_unread(word: str) -> None:
     assert ENGLISH.holds(word)

@@ -271,16 +271,19 @@ def test_a_worker_does_not_take_its_own_late_job(catalog, clock):
     assert catalog.claim("two") is not None
 
 
-def test_an_older_store_tells_what_its_documents_quality_was(catalog, tmp_path):
-    """As a store was before documents had the column: the counts stood in the extraction only."""
+def test_an_older_store_tells_what_its_documents_quality_and_warnings_were(catalog, tmp_path):
+    """As a store was before documents had the columns: counts and warnings stood in the extraction only."""
     document = add(catalog, "a.pdf", "Nobody may cross.\n")
     catalog.close()
     older = sqlite3.connect(tmp_path / "store" / "catalog.sqlite")
     older.execute("ALTER TABLE documents DROP COLUMN quality")
-    older.execute("UPDATE contents SET extraction = json_set(extraction, '$.quality', json('{\"pages\": 7}'))")
-    older.execute(f"PRAGMA user_version = {len(MIGRATIONS) - 1}")
+    older.execute("ALTER TABLE documents DROP COLUMN warnings")
+    older.execute(
+        "UPDATE contents SET extraction = json_set(extraction, '$.quality', json('{\"pages\": 7}'), '$.warnings', json('[\"ß\"]'))"
+    )
+    older.execute(f"PRAGMA user_version = {len(MIGRATIONS) - 2}")
     older.commit()
     older.close()
     with SqliteCatalog(tmp_path / "store").snapshot() as snapshot:
         (record,) = snapshot.documents()
-    assert (record.id, record.quality) == (document.id, {"pages": 7})
+    assert (record.id, record.quality, record.warnings) == (document.id, {"pages": 7}, ("ß",))

@@ -52,7 +52,11 @@ def test_scopes_that_do_not_exist_and_none_at_all_are_refused(ring):
 def test_no_other_token_is_recognised(ring):
     key, token = ring.create("x", scopes=["read"])
 
-    @given(st.text(max_size=80) | st.text(max_size=60).map(lambda end: f"gawah_{key.id}_{end}") | st.integers(0, len(token) - 1).map(lambda i: token[:i]))
+    @given(
+        st.text(max_size=80)
+        | st.text(max_size=60).map(lambda end: f"gawah_{key.id}_{end}")
+        | st.integers(0, len(token) - 1).map(lambda i: token[:i])
+    )
     def look(other):
         if other != token:
             assert ring.recognise(other.encode("utf-8", "replace").decode()) is None

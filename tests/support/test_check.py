@@ -95,8 +95,12 @@ def test_rows_of_a_table_are_not_joined():
 
 
 def test_what_a_heading_says_is_said():
-    assert missing("GSM-E17 means that the name was refused [1].", "It means that the name was refused.") == [("identifier", "GSM-E17")]
-    (claim,) = checked("GSM-E17 means that the name was refused [1].", "It means that the name was refused.", name="GSM-E17.md")
+    assert missing("GSM-E17 means that the name was refused [1].", "It means that the name was refused.") == [
+        ("identifier", "GSM-E17")
+    ]
+    (claim,) = checked(
+        "GSM-E17 means that the name was refused [1].", "It means that the name was refused.", name="GSM-E17.md"
+    )
     assert claim.missing == ()
 
 
@@ -124,7 +128,9 @@ def test_german_nouns_are_no_names():
     assert missing("Die Gebühr ist für den Liegeplatz im Hafen vor der Fahrt zu zahlen [1].", quote) == []
 
 
-@pytest.mark.parametrize("filler", [" ", "a", "a ", "1 ", "1,", "not ", "n't ", "no. ", "`", "| ", "(", "https://", "seven "])
+@pytest.mark.parametrize(
+    "filler", [" ", "a", "a ", "1 ", "1,", "not ", "n't ", "no. ", "`", "| ", "(", "https://", "seven "]
+)
 def test_a_very_long_claim_is_judged(filler):
     for claim in checked(f"boats{filler * (20_000 // len(filler))}moor [1].", SIM):
         assert claim.status in {"unsupported", "weak", "uncited"}
@@ -132,7 +138,11 @@ def test_a_very_long_claim_is_judged(filler):
 
 # --- properties
 
-plain_words = st.lists(st.sampled_from(["boats", "moor", "quay", "lamp", "river", "gauge", "reads", "mark", "water", "stands"]), min_size=3, max_size=8)
+plain_words = st.lists(
+    st.sampled_from(["boats", "moor", "quay", "lamp", "river", "gauge", "reads", "mark", "water", "stands"]),
+    min_size=3,
+    max_size=8,
+)
 numbers = st.integers(2, 10**7).map(str) | st.decimals(min_value=2, max_value=9999, places=2).map(str)
 
 
@@ -166,11 +176,35 @@ def test_a_number_that_is_nowhere_in_the_quote_is_never_supported(made, other, d
 
 
 pieces = st.sampled_from(
-    ["[1]", "[2]", " ", ". ", "\n", "\n\n", "- ", "| ", "```", "60 days", "not ", "never", "GSM-E17", "Imran", "boats moor", "नहीं", "۴۰", "https://x.y/z", "page 3", "§ 4"]
+    [
+        "[1]",
+        "[2]",
+        " ",
+        ". ",
+        "\n",
+        "\n\n",
+        "- ",
+        "| ",
+        "```",
+        "60 days",
+        "not ",
+        "never",
+        "GSM-E17",
+        "Imran",
+        "boats moor",
+        "नहीं",
+        "۴۰",
+        "https://x.y/z",
+        "page 3",
+        "§ 4",
+    ]
 )
 
 
-@given(st.lists(pieces | st.text(max_size=5), max_size=20).map("".join), st.lists(pieces | st.text(max_size=8), min_size=1, max_size=12).map("".join))
+@given(
+    st.lists(pieces | st.text(max_size=5), max_size=20).map("".join),
+    st.lists(pieces | st.text(max_size=8), min_size=1, max_size=12).map("".join),
+)
 def test_any_answer_over_any_quote_gets_verdicts_whose_spans_slice(answer, quote):
     document = "# T\n\n" + quote
     for claim in checked(answer, quote, SIM):

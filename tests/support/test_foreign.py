@@ -92,7 +92,9 @@ def test_links_in_markdown_are_seen():
 
 
 def test_a_link_that_another_source_has_is_not_foreign():
-    (claim,) = checked("The fee is 40 EUR, see https://troc.example/fee [1].", "The fee is 40 EUR.", "At https://troc.example/fee.")
+    (claim,) = checked(
+        "The fee is 40 EUR, see https://troc.example/fee [1].", "The fee is 40 EUR.", "At https://troc.example/fee."
+    )
     assert claim.foreign == ()
 
 
@@ -116,6 +118,8 @@ def test_references_slice_and_a_text_knows_its_own(text):
     assert all(Known(lambda: [text]).holds(one) for one in numbered)
 
 
-@pytest.mark.parametrize("text", ["http://" * 5000, "a@" * 20_000, "page " * 20_000, "10.1000/" + "x" * 50_000, "www." * 20_000])
+@pytest.mark.parametrize(
+    "text", ["http://" * 5000, "a@" * 20_000, "page " * 20_000, "10.1000/" + "x" * 50_000, "www." * 20_000]
+)
 def test_long_hostile_texts_are_read(text):
     assert all(one.span.end <= len(text) for one in references(text))

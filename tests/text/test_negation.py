@@ -38,7 +38,10 @@ def test_what_agrees_is_no_denial(claim, source):
 
 
 def test_a_word_of_refusal_leaves_a_doubt():
-    assert denial("The proposal was not accepted.", "The proposal was rejected; a proposal may be accepted later.") is Denial.DOUBT
+    assert (
+        denial("The proposal was not accepted.", "The proposal was rejected; a proposal may be accepted later.")
+        is Denial.DOUBT
+    )
 
 
 def test_what_is_negated_is_seen():

@@ -14,45 +14,17 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from gawah.api.problems import ProblemError
-from gawah.errors import NotFoundError
-from gawah.types import ApiKey, DocumentRecord, Filter
+from gawah.principal import LOCAL_PRINCIPAL, Principal
+from gawah.types import ApiKey
 
-LOCAL = "local"
+__all__ = [
+    "LOCAL_PRINCIPAL", "DoorPolicy", "Principal", "RateLimit", "is_loopback", "names_of", "principal_of", "token_of", "unauthorised"
+]  # fmt: skip
+
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _FORWARDED = ("x-forwarded-for", "x-forwarded-host", "forwarded", "x-real-ip")
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _MOST_BUCKETS = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class Principal:
-    """Who asks. No collections mean all."""
-
-    id: str
-    scopes: frozenset[str]
-    collections: tuple[str, ...] = ()
-
-    def may(self, scope: str) -> bool:
-        return scope in self.scopes or "admin" in self.scopes
-
-    def sees(self, collection: str) -> bool:
-        return not self.collections or collection in self.collections
-
-    def require_document(self, record: DocumentRecord) -> DocumentRecord:
-        """The record; what is not theirs is not there (NotFoundError)."""
-        if not self.sees(record.collection):
-            raise NotFoundError(f"no document {record.id}")
-        return record
-
-    def narrowed(self, only: Filter) -> Filter | None:
-        """The filter within what they may see; NotFoundError for a collection that is not theirs, as for one nobody has."""
-        if foreign := [name for name in only.collections if not self.sees(name)]:
-            raise NotFoundError(f"no document is of {foreign[0]}")
-        collections = only.collections or self.collections
-        return Filter(collections, only.documents, only.media_types) or None
-
-
-LOCAL_PRINCIPAL = Principal(LOCAL, frozenset({"read", "ask", "ingest", "admin"}))
 
 
 def principal_of(key: ApiKey) -> Principal:

@@ -32,7 +32,7 @@ from gawah.errors import NotFoundError, StoreError
 from gawah.fingerprint import sha256_json
 from gawah.store.uploads import OnceKey
 from gawah.types import AnswerRecord, Filter, Outcome
-from gawah.verify import find_again
+from gawah.verify import find_again, verification_json
 
 router = APIRouter(prefix="/v1", tags=["answers"])
 ROUTE = "answers"
@@ -206,18 +206,7 @@ async def verify_answer(*, store: ServedStore, who: Asker, answer_id: str) -> Re
 
     def verified() -> dict[str, Any]:
         record = _own_answer(store, who, answer_id)
-        checks = [
-            {
-                "marker": check.marker,
-                "document": check.document,
-                "status": check.status,
-                "detail": check.detail,
-                "now": list(check.now) if check.now else None,
-            }
-            for check in store.app.verify([answer_id])
-        ]
-        holds = all(check["status"] == "ok" for check in checks)
-        return {"answer_id": answer_id, "holds": holds, "emptied": record.body is None, "checks": checks}
+        return verification_json(record, store.app.verify([answer_id]))
 
     return JSONResponse(await store.ask(verified))
 

@@ -20,8 +20,9 @@ from gawah.api.conversation import condense, user_questions
 from gawah.api.problems import ProblemError, problem_json, problems, request_id_of
 from gawah.api.schemas import MAX_QUESTION_CHARS, ChatRequest
 from gawah.api.served import Asker, Served, ServedStore
+from gawah.api.usage import Usage, usage_of
 from gawah.envelope import outcome_json
-from gawah.types import Filter
+from gawah.types import Filter, Outcome
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 MODEL = "gawah"
@@ -57,10 +58,16 @@ async def complete(*, request: Request, asked: ChatRequest, store: ServedStore, 
         raise ProblemError(422, "invalid", f"a question may have {MAX_QUESTION_CHARS:,} characters")
     question = Question(text, _filter(asked.model, who))
     if asked.stream:
-        return sse.stream(_chunks(request, store, who, question, asked.model))
-    outcome = await store.ask(lambda: answered(store, who, question, None))
+        counts = bool((asked.stream_options or {}).get("include_usage"))
+        return sse.stream(_chunks(request, store, who, question, asked.model, counts=counts))
+
+    def counted() -> tuple[Outcome, Usage]:
+        outcome = answered(store, who, question, None)
+        return outcome, usage_of(store.app.assistant, outcome)
+
+    outcome, usage = await store.ask(counted)
     noted(request, who, outcome)
-    return JSONResponse(completion(outcome_json(outcome), asked.model))
+    return JSONResponse(completion(outcome_json(outcome), asked.model, usage))
 
 
 def _filter(model: str, who: Principal) -> Filter | None:
@@ -72,12 +79,13 @@ def _filter(model: str, who: Principal) -> Filter | None:
     return who.narrowed(Filter((collection,) if collection else ()))
 
 
-def completion(body: dict[str, Any], model: str) -> dict[str, Any]:
+def completion(body: dict[str, Any], model: str, usage: Usage) -> dict[str, Any]:
     """An outcome as a chat completion."""
     message = {"role": "assistant", "content": said(body), "refusal": refused(body), "annotations": url_citations(body)}
     return {
         **_frame(body["answer_id"], model, "chat.completion"),
         "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}],
+        "usage": usage,
         "gawah": body,
     }
 
@@ -117,9 +125,11 @@ def url_citations(body: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 async def _chunks(
-    request: Request, store: Served, who: Principal, question: Question, model: str
+    request: Request, store: Served, who: Principal, question: Question, model: str, *, counts: bool
 ) -> AsyncIterator[bytes]:
-    """The role, the sentences, then a chunk with what can only be known at the end, and `[DONE]`."""
+    """The role, the sentences, then a chunk with what can only be known at the end, one of usage if it was asked for, and
+    `[DONE]`.
+    """
     frame = _frame(request_id_of(request), model, "chat.completion.chunk")
     yield sse.data(_chunk(frame, {"role": "assistant", "content": ""}))
     is_told = False
@@ -135,6 +145,9 @@ async def _chunks(
                 yield sse.data(_chunk(frame, {"content": said(body), "refusal": refused(body)}))
             last = _chunk(frame, {"annotations": url_citations(body)}, "stop")
             yield sse.data({**last, "gawah": body})
+            if counts:
+                usage = await store.read(usage_of, store.app.assistant, sentence)
+                yield sse.data({**frame, "choices": [], "usage": usage})
     except ProblemError as error:
         found = problem_json(error, request_id_of(request))
         yield sse.data(

@@ -17,6 +17,7 @@ from gawah.api.problems import ProblemError, problems, request_id_of
 from gawah.api.schemas import CollectionList, DocumentDetail, DocumentPage, JobBody, RemovedBody
 from gawah.api.served import Ingester, Reader, Served, ServedStore
 from gawah.api.upload import checked_name, document_name, receive_file
+from gawah.envelope import collections_json
 from gawah.errors import NotFoundError
 from gawah.fingerprint import sha256_json
 from gawah.store.originals import Incoming
@@ -34,20 +35,11 @@ States = Literal["", "queued", "extracting", "chunking", "embedding", "ready", "
 async def list_collections(*, store: ServedStore, who: Reader) -> Response:
     """Collections with their documents by state, chunks and bytes."""
 
-    def counted() -> list[tuple[str, str, int, int, int]]:
+    def counted() -> list[dict[str, Any]]:
         with store.app.catalog.snapshot() as snapshot:
-            return snapshot.counts()
+            return collections_json(row for row in snapshot.counts() if who.sees(row[0]))
 
-    found: dict[str, dict[str, Any]] = {}
-    for name, state, n_documents, n_chunks, n_bytes in await store.read(counted):
-        if who.sees(name):
-            empty = {"name": name, "n_documents": 0, "n_chunks": 0, "size_bytes": 0, "states": {}}
-            body = found.setdefault(name, empty)
-            body["n_documents"] += n_documents
-            body["n_chunks"] += n_chunks
-            body["size_bytes"] += n_bytes
-            body["states"][state] = n_documents
-    return JSONResponse({"collections": list(found.values())})
+    return JSONResponse({"collections": await store.read(counted)})
 
 
 @router.get("/documents", response_model=None, responses={200: {"model": DocumentPage}, **problems(404)})
@@ -178,10 +170,9 @@ def _detail(store: Served, who: Principal, document_id: str) -> dict[str, Any]:
         with store.app.catalog.snapshot() as snapshot:
             document = snapshot.load_document(record.no)
     except NotFoundError:  # it was never ready
-        return {**body, "warnings": None, "conservation": None, "n_removed": None}
+        return {**body, "conservation": None, "n_removed": None}
     return {
         **body,
-        "warnings": list(document.warnings),
         "conservation": to_json(document.conservation),
         "n_removed": len(document.removed),
     }

@@ -115,26 +115,59 @@ async def watch_job(*, store: ServedStore, who: Reader, job_id: int = JobNumber)
 
 @router.get("/events", response_model=None, response_class=Response, responses={**_EVENTS, **problems()})
 async def watch_documents(*, store: ServedStore, who: Reader) -> Response:
-    """Everything that happens to documents from now on: a `document` whenever one has changed."""
+    """Everything that happens to documents from now on: a `document` whenever one has changed, a `removed` when it is gone."""
     return sse.stream(_changes(store, who))
 
 
 async def _changes(store: Served, who: Principal) -> AsyncIterator[bytes]:
-    def changed(since: float) -> list[DocumentRecord]:
-        with store.app.catalog.snapshot() as snapshot:
-            return snapshot.changed_since(since)
-
-    since = store.app.catalog.clock()
-    told = {(record.id, record.state, record.updated_at) for record in await store.read(changed, since - _BEHIND_S)}
-    yield sse.event("watching", {"since": since})
+    watched = Changes(store)
+    yield sse.event("watching", {"since": await store.read(watched.begin)})
     while not store.stopping.is_set():
-        records = await store.read(changed, since - _BEHIND_S)
+        records, gone = await store.read(watched.look)
         for record in records:
-            if who.sees(record.collection) and (record.id, record.state, record.updated_at) not in told:
+            if who.sees(record.collection):
                 yield sse.event("document", described(store, record))
-        told = {(record.id, record.state, record.updated_at) for record in records}
-        since = max([since, *(record.updated_at for record in records)])
+        for document_id, (collection, name) in gone.items():
+            if who.sees(collection):
+                yield sse.event("removed", {"id": document_id, "collection": collection, "name": name})
         await pause(store)
+
+
+class Changes:
+    """What happens to documents, look by look. One reader's: it remembers what it has told."""
+
+    def __init__(self, store: Served) -> None:
+        self._store = store
+        self._since = store.app.catalog.clock()
+        self._told: set[tuple[str, DocumentState, float]] = set()
+        self._known: dict[str, tuple[str, str]] = {}
+
+    def begin(self) -> float:
+        """Remembers what is there now; returns the time."""
+        with self._store.app.catalog.snapshot() as snapshot:
+            self._known = snapshot.names()
+            self._told = {_mark(record) for record in snapshot.changed_since(self._since - _BEHIND_S)}
+        return self._since
+
+    def look(self) -> tuple[list[DocumentRecord], dict[str, tuple[str, str]]]:
+        """Documents that have changed since, and collection and name of those that are gone, by id.
+
+        A document that came and went between two looks is told in neither.
+        """
+        with self._store.app.catalog.snapshot() as snapshot:
+            records = snapshot.changed_since(self._since - _BEHIND_S)
+            self._known |= {record.id: (record.collection, record.name) for record in records}
+            now = snapshot.names() if snapshot.count() < len(self._known) else self._known
+        gone = {document_id: names for document_id, names in self._known.items() if document_id not in now}
+        self._known = now
+        changed = [record for record in records if _mark(record) not in self._told]
+        self._told = {_mark(record) for record in records}
+        self._since = max([self._since, *(record.updated_at for record in records)])
+        return changed, gone
+
+
+def _mark(record: DocumentRecord) -> tuple[str, DocumentState, float]:
+    return record.id, record.state, record.updated_at
 
 
 async def pause(store: Served) -> None:

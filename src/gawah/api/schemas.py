@@ -57,6 +57,9 @@ class ChatRequest(BaseModel):
     model: str = Field(max_length=1024, description="gawah, or gawah/COLLECTION")
     messages: list[dict[str, Any]] = Field(min_length=1, max_length=1000)
     stream: bool | None = None
+    stream_options: dict[str, Any] | None = Field(
+        None, description="`include_usage`: the stream ends with a chunk of it"
+    )
 
 
 class Problem(Given):
@@ -100,6 +103,7 @@ class DocumentBody(Given):
     stale: list[str]
     counters: Counters
     quality: dict[str, int]
+    warnings: list[str]
     file_sha256: str
     indexed_sha256: str
     updated_at: float
@@ -109,7 +113,6 @@ class DocumentBody(Given):
 class DocumentDetail(DocumentBody):
     """With what its extraction noted; null while no version was ever ready."""
 
-    warnings: list[str] | None
     conservation: dict[str, Any] | None
     n_removed: int | None
     versions: list[dict[str, Any]]
@@ -210,9 +213,13 @@ class MissingBody(Given):
 
 
 class HighlightBody(Given):
+    """Answers of earlier versions do not say where in the original it is."""
+
     marker: int
     from_: int = Field(alias="from")
     to: int
+    locator: str = ""
+    fragment: str = ""
 
 
 class ClaimBody(Given):

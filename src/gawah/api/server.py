@@ -18,7 +18,7 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
 from gawah import __version__
-from gawah.api import answers, care, chat, documents, jobs, runs, sources, viewer, web
+from gawah.api import answers, care, chat, documents, jobs, mcp, runs, sources, viewer, web
 from gawah.api.access import DoorPolicy, is_loopback, names_of
 from gawah.api.edge import Edge
 from gawah.api.logs import log, set_up
@@ -35,18 +35,29 @@ _GRACE_S = 10
 _WATCH_S = 1.0
 _BACKLOG = 512
 ROUTERS = (
-    care.router, documents.router, jobs.router, answers.router, sources.router, viewer.router, chat.router, runs.router,
+    care.router,
+    documents.router,
+    jobs.router,
+    answers.router,
+    sources.router,
+    viewer.router,
+    chat.router,
+    runs.router,
+    mcp.router,
     web.router,
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What runs beside the server: how many workers and the words one is started with, and folders to watch."""
+    """What runs beside the server: how many workers and the words one is started with, folders to watch, and whether tools of
+    language models may change documents.
+    """
 
     worker_arguments: Sequence[str] = ()
     watched: Sequence[Watched] = ()
     n_workers: int = 0
+    mcp_may_write: bool = False
 
 
 def policy_of(settings: Settings) -> DoorPolicy:
@@ -56,13 +67,15 @@ def policy_of(settings: Settings) -> DoorPolicy:
 def create_app(store: Served, beside: Beside | None = None) -> FastAPI:
     """The ASGI application over one store: the API, described by `/openapi.json`, and the page at `/`."""
     beside = beside or Beside()
+    room = mcp.Room(store, may_write=beside.mcp_may_write)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         tasks = [asyncio.create_task(keep_workers(store, beside.worker_arguments))]
         tasks += [asyncio.create_task(_watch(store, folder)) for folder in beside.watched]
         try:
-            yield
+            async with room.open():
+                yield
         finally:
             store.stopping.set()
             for task in tasks:
@@ -73,6 +86,7 @@ def create_app(store: Served, beside: Beside | None = None) -> FastAPI:
         title="gawah", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None, redirect_slashes=False
     )
     app.state.served = store
+    app.state.mcp = room
     for router in ROUTERS:
         app.include_router(router)
     map_errors(app, _methods_at)

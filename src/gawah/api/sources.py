@@ -22,7 +22,6 @@ from gawah.api.schemas import PlaceBody, TextWindow
 from gawah.api.served import Reader, Served, ServedStore
 from gawah.errors import ExtractionError, NotFoundError, UsageError
 from gawah.fragment import build, label
-from gawah.fragment.place import locate
 from gawah.media_types import media_type_of
 from gawah.sources import FoundFile, found_file, read_source
 from gawah.types import DocumentRecord, Span, Upload
@@ -228,9 +227,11 @@ async def get_place(
     def placed() -> dict[str, Any]:
         with store.app.catalog.snapshot() as snapshot:
             record = who.require_document(snapshot.document(document_id))
-            document = snapshot.load_document(record.no)
-        first, last = _span((start, end), record)
-        locator = locate(document.places, document.text, Span(first, last))
+            first, last = _span((start, end), record)
+            found = snapshot.locate(record.id, record.text_sha256, [Span(first, last)])
+        if found is None:
+            raise NotFoundError(f"document {document_id} has no text: no version of it was ever ready")
+        (locator,) = found
         return {
             "document_id": record.id,
             "text_sha256": record.text_sha256,

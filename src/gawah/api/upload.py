@@ -15,8 +15,10 @@ from fastapi import Request
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
+from gawah import naming
 from gawah.api.problems import ProblemError
 from gawah.api.served import Served
+from gawah.errors import UsageError
 from gawah.store.originals import Incoming
 
 _PIECE_BYTES = 1 << 20  # written at once, in a thread
@@ -25,8 +27,6 @@ _HEADER_BYTES = 16_384
 _OVERHEAD_BYTES = 1 << 16  # of the form around the file
 _MOST_PARTS = 16
 SILENCE_S = 60.0
-NAME_CHARS = 1024
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _FIELDS = ("collection", "name")
 
 
@@ -194,19 +194,11 @@ def document_name(form: Form) -> str:
 
 
 def checked_name(name: str, what: str) -> str:
-    """The name without blanks at its ends; parts are separated by "/" and never lead up or out."""
-    name = name.strip()
-    if not name:
-        raise ProblemError(400, "bad_name", f"the {what} is empty")
-    if len(name) > NAME_CHARS or any(len(part.encode()) > NAME_CHARS for part in name.split("/")):
-        raise ProblemError(400, "bad_name", f"the {what} is longer than {NAME_CHARS} characters")
-    if _CONTROL.search(name) or "\\" in name:
-        raise ProblemError(400, "bad_name", f"the {what} holds a control character or a backslash")
-    if any(part in ("", ".", "..") for part in name.split("/")):
-        raise ProblemError(
-            400, "bad_name", f"the {what} is a path; write folder/file, without . and .. and / at its ends"
-        )
-    return name
+    """The name as `naming.checked_name` gives it; ProblemError for what is none."""
+    try:
+        return naming.checked_name(name, what)
+    except UsageError as error:
+        raise ProblemError(400, "bad_name", str(error)) from error
 
 
 def too_large(limit: int) -> ProblemError:

@@ -3,6 +3,7 @@
 from gawah.cite.claims import without_marks
 from gawah.cite.literal import literals_shown
 from gawah.cite.marks import Mark
+from gawah.cite.places import placed
 from gawah.cite.resolve import Hear, Resolved, conclude, resolve, slices
 from gawah.cite.stream import MarkerStream
 
@@ -13,6 +14,7 @@ __all__ = [
     "Resolved",
     "conclude",
     "literals_shown",
+    "placed",
     "resolve",
     "slices",
     "without_marks",

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from gawah.cli.claims import claim_lines, marked_answer
+from gawah.cli.claims import claim_lines, marked_answer, narrower_places
 from gawah.cli.common import (
     NAME,
     common_options,
@@ -73,7 +73,9 @@ def search(
 
 @click.command()
 @click.argument("question")
-@click.option("--explain", is_flag=True, help="Print the gate's signals and what each adds to its score.")
+@click.option(
+    "--explain", is_flag=True, help="Print who reranked, and the gate's signals with what each adds to its score."
+)
 @click.option("--strict", is_flag=True, help="Refuse when a sentence of the answer says what its sources do not.")
 @click.option(
     "--self-check",
@@ -110,6 +112,7 @@ def ask(
     else:
         _print_outcome(body)
         if explain:
+            say(f"reranked by {body['provenance']['reranker']}", err=True)
             _print_decision(body["gate"])
     return REFUSED if body["status"] == "refused" else 0
 
@@ -130,6 +133,8 @@ def _print_outcome(body: Mapping[str, Any]) -> None:
             places = dict.fromkeys((citation["document"], citation["label"], citation["locator"]))
             say(f"[{citation['marker']}] {' · '.join(places)} · d={citation['cosine_distance']:.3f}")
             say(f"    {citation['url']}")
+            for place, url in narrower_places(body, citation):
+                say(f"    → {place}  {url}")
             say_text(indented(citation["quote"], "    │ "))
         for line in claim_lines(body):
             say(line, err=True)
@@ -182,11 +187,10 @@ def show(
         from gawah.envelope import document_json
         from gawah.wire import to_json
 
-        kept = {"warnings": list(document.warnings), "removed": to_json(document.removed)}
         print_json(
             {
                 **document_json(record, stale),
-                **kept,
+                "removed": to_json(document.removed),
                 "conservation": to_json(document.conservation),
                 "text": document.text,
                 "chunks": [to_json(piece) for piece in pieces],

@@ -45,6 +45,21 @@ def _behind(text: str, end: int, marks: list[Mapping[str, Any]]) -> int:
     return end
 
 
+def narrower_places(body: Mapping[str, Any], citation: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Where in a quote the statements are that carry the answer, as (label, URL), where that is less than the whole of it.
+
+    None for answers that were recorded without them.
+    """
+    found = [one for claim in body["claims"] for one in claim.get("highlights", ())]
+    names = {
+        (one["from"], one["to"]): (one["locator"], one["fragment"])
+        for one in found
+        if one["marker"] == citation["marker"] and one.get("fragment", citation["fragment"]) != citation["fragment"]
+    }
+    document = citation["url"].removesuffix(citation["fragment"])
+    return [(label, document + fragment) for label, fragment in dict.fromkeys(names[span] for span in sorted(names))]
+
+
 def claim_lines(body: Mapping[str, Any]) -> Iterator[str]:
     """A line of counts and one for each claim that is not as it should be; none when all are supported or uncited."""
     claims = body["claims"]

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +20,9 @@ from gawah.cli.common import (
     open_application,
     print_columns,
 )
-from gawah.cli.ingested import print_plan, print_summary
-from gawah.cli.terminal import print_json, say, visible_line
+from gawah.cli.ingested import print_plan, print_summary, print_warned
+from gawah.cli.progress import shown
+from gawah.cli.terminal import print_json, say
 
 if TYPE_CHECKING:
     from gawah.ingest import Plan
@@ -71,7 +70,7 @@ def ingest(
         if dry_run:
             print_plan(plan, as_json=as_json)
             return 0
-        ended = list(_shown(app.ingest(plan), len(plan.work), as_json=as_json))
+        ended = list(shown(app.ingest(plan), len(plan.work), as_json=as_json))
         print_summary(app, plan, ended, as_json=as_json)
         return _exit_code(plan, ended)
 
@@ -82,23 +81,6 @@ def _store_to_look_at(
     """The store, or an empty one that is thrown away where there is none yet: a dry run makes nothing."""
     chosen = load(context, store, assignments).settings.store
     return chosen if chosen.exists() else Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gawah-")))
-
-
-def _shown(ended: Iterator[DocumentRecord], total: int, *, as_json: bool) -> Iterator[DocumentRecord]:
-    """Passes documents on and moves a progress bar, where a person is looking."""
-    if as_json or not sys.stderr.isatty():
-        yield from ended
-        return
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("ingest", total=total)
-        for record in ended:
-            progress.update(task, advance=1, description=escape(visible_line(record.name[-40:])))
-            yield record
 
 
 def _exit_code(plan: Plan, ended: list[DocumentRecord]) -> int:
@@ -146,6 +128,8 @@ def _remark(record: DocumentRecord, stale: dict[int, tuple[str, ...]]) -> str:
     remarks = [] if _is_there(record) else ["its file is gone"]
     if record.quality.get("pages_unread"):
         remarks.append(f"{record.quality['pages_unread']} of {record.quality['pages']} pages unread")
+    if record.warnings:
+        remarks.append(counted(len(record.warnings), "warning"))
     if record.failure:
         remarks.append(f"{record.failure.code}: {record.failure.reason}")
         if record.counters.n_chunks:
@@ -180,6 +164,7 @@ def status(context: click.Context, store: Path | None, assignments: tuple[str, .
                 **{name: sum(record.quality.get(name, 0) for record in records) for name in _PAGE_COUNTS},
                 "stale": [record.name for record in stale],
                 "failed": [record.name for record in records if record.failure],
+                "with_warnings": sum(bool(record.warnings) for record in records),
                 "generation": snapshot.generation,
                 "epoch": snapshot.epoch,
                 "segments": len(snapshot.segments()),
@@ -245,7 +230,7 @@ def retry(
             records = [app.find_document(name) for name in names]
         else:
             records = [record for record in app.documents() if record.state is DocumentState.FAILED]
-        ended = list(_shown(app.resume(records), len(records), as_json=as_json))
+        ended = list(shown(app.resume(records), len(records), as_json=as_json))
     failed = [record for record in ended if record.failure]
     if as_json:
         print_json({"documents": [document_json(record, ()) for record in ended]})
@@ -253,5 +238,6 @@ def retry(
         for record in failed:
             assert record.failure is not None
             say(f"failed  {record.name}: {record.failure.code}: {record.failure.reason}", err=True)
+        print_warned([record for record in ended if not record.failure])
         say(f"{counted(len(ended) - len(failed), 'document')} ready, {len(failed)} failed")
     return 0 if not failed else PARTIAL if len(ended) > len(failed) else 1

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from gawah import __version__
-from gawah.cli import answers, calibration, documents, evaluation, inspection, serving
+from gawah.cli import answers, calibration, documents, evaluation, inspection, models, serving
 from gawah.cli.common import PATH
 from gawah.cli.interrupts import INTERRUPTED, MESSAGE, leave_at_once, raise_once
 from gawah.cli.streams import READER_GONE, OutputFailedError, take_over
@@ -41,7 +41,7 @@ for command in (
     answers.search, answers.ask, answers.show, answers.verify,
     evaluation.evaluate_set, evaluation.report_run, calibration.calibrate,
     inspection.inspect, inspection.chunk, inspection.doctor, inspection.config,
-    serving.serve, serving.worker, serving.keys,
+    serving.serve, serving.mcp, serving.worker, serving.keys, models.models,
 ):  # fmt: skip
     group.add_command(command)
 

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from gawah.ingest import Plan
     from gawah.types import DocumentRecord
 
+_MOST_WARNED = 20  # documents with a line of their own
+_WARNING_CHARS = 200
+
 
 def print_plan(plan: Plan, *, as_json: bool) -> None:
     """What an ingest would do."""
@@ -58,6 +61,7 @@ def print_summary(app: Application, plan: Plan, ended: list[DocumentRecord], *, 
         )
         return
     _print_failed(ended, plan.failing)
+    print_warned(ready)
     for item in plan.refused:
         say(f"refused  {item.name}: {item.code}: {item.reason}", err=True)
     for record in plan.vanished:
@@ -74,6 +78,18 @@ def print_summary(app: Application, plan: Plan, ended: list[DocumentRecord], *, 
     parts += [f"{plan.n_excluded} excluded"] if plan.n_excluded else []
     say(", ".join(parts))
     _print_unread(app, ready)
+
+
+def print_warned(ready: Sequence[DocumentRecord]) -> None:
+    """A line for each document that something is to be said of, while they are few; the rest are counted."""
+    warned = [record for record in ready if record.warnings]
+    for record in warned[:_MOST_WARNED]:
+        first, *others = record.warnings
+        more = f" (and {len(others)} more: `gawah show NAME --json`)" if others else ""
+        what = first if len(first) <= _WARNING_CHARS else first[: _WARNING_CHARS - 1] + "…"
+        say(f"warning  {record.name}: {what}{more}", err=True)
+    if len(warned) > _MOST_WARNED:
+        say(f"warnings of {counted(len(warned) - _MOST_WARNED, 'more document')}: `gawah ls` marks them", err=True)
 
 
 def _print_unread(app: Application, ready: Sequence[DocumentRecord]) -> None:

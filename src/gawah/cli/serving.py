@@ -1,4 +1,4 @@
-"""Commands that serve: serve, worker, keys. The server's own libraries are loaded late, and may not be there."""
+"""Commands that serve: serve, mcp, worker, keys. The server's own libraries are loaded late, and may not be there."""
 
 from __future__ import annotations
 
@@ -36,6 +36,9 @@ _ATTACHED_NICE = 5  # questions go first
     "--watch", "folders", type=PATH, multiple=True, metavar="FOLDER", help="Ingest what changes in this folder."
 )
 @click.option("--collection", type=NAME, help="Collection of watched folders and of uploads that name none.")
+@click.option(
+    "--mcp-write", is_flag=True, help="Let MCP tools at /mcp add and remove documents, for keys with the scope ingest."
+)
 @common_options
 @click.pass_context
 def serve(
@@ -45,6 +48,7 @@ def serve(
     workers: int,
     folders: tuple[Path, ...],
     collection: str | None,
+    mcp_write: bool,
     store: Path | None,
     assignments: tuple[str, ...],
     as_json: bool,  # noqa: ARG001 — its log is JSON anyway
@@ -60,7 +64,7 @@ def serve(
         watched = [watched_folder(app, folder, collection) for folder in folders]
         words = ("worker", *_repeated(app, assignments, collection))
         config = context.obj["config_file"]
-        beside = Beside([*(("--config", str(config)) if config else ()), *words], watched, workers)
+        beside = Beside([*(("--config", str(config)) if config else ()), *words], watched, workers, mcp_write)
         serve(app, beside, started_at=started_at)
 
 
@@ -80,6 +84,33 @@ def _require_extra() -> None:
 
     if missing := [name for name in ("fastapi", "uvicorn", "python_multipart") if find_spec(name) is None]:
         raise ConfigurationError(f"serving needs {', '.join(missing)}; install it with: pip install 'gawah[server]'")
+
+
+@click.command()
+@click.option("--write", "may_write", is_flag=True, help="Offer the tools that add and remove documents too.")
+@common_options
+@click.pass_context
+def mcp(
+    context: click.Context,
+    may_write: bool,
+    store: Path | None,
+    assignments: tuple[str, ...],
+    as_json: bool,  # noqa: ARG001 — what it writes is JSON anyway
+) -> None:
+    """Serve the store as tools of a language model (Model Context Protocol) on standard input and output."""
+    from gawah.errors import ConfigurationError
+
+    try:
+        from gawah.mcp.stdio import serve_streams
+    except ImportError as error:
+        raise ConfigurationError(
+            f"this needs the package mcp: {error}; install it with: pip install 'gawah[mcp]'"
+        ) from error
+    with open_application(context, store, assignments, create=may_write) as app:
+        set_up()
+        # A thread that reads standard input cannot be interrupted; the store survives an end at any moment.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        serve_streams(app, may_write=may_write)
 
 
 @click.command()

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from gawah.extract.canonical import canonicalise, language_of, require_visible
-from gawah.extract.raised import SIGN, with_signs
+from gawah.extract.raised import MARKS, SIGN, with_signs
 from gawah.fingerprint import document_id
 from gawah.types import Block, BlockKind, CharRange, Conservation, Document, Locator, Place, Removal, SourceFile, Span
 
@@ -85,6 +85,15 @@ class Assembly:
         for line in lines[1:]:
             text += self.make("\n", "line break") + self.take(line)
         return text
+
+    def take_marked(self, lines: Sequence[str]) -> str:
+        """The same of lines of XML, which can hold no marks of its own, with signs for the marks that were put in."""
+        marked = [MARKS.split(line) for line in lines]
+        taken = [
+            "".join(self.take(piece) if at % 2 == 0 else piece for at, piece in enumerate(line)) for line in marked
+        ]
+        self.make("\n" * (len(lines) - 1), "line break")
+        return self.sign("\n".join(taken))
 
     def drop(self, text: str, reason: str) -> None:
         """Counts characters that were taken and will not be put."""

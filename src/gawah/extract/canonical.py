@@ -8,14 +8,15 @@ Unicode normalisation, no quotes, dashes or blanks.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from gawah.errors import ExtractionError
 from gawah.extract.decode import decode
+from gawah.fingerprint import document_id
 from gawah.text import dominant_script
-from gawah.types import Conservation
+from gawah.types import Block, Conservation, Document, Place, SourceFile
 
 CANONICAL_VERSION = 1
 
@@ -38,6 +39,30 @@ class OwnText:
     text: str
     conservation: Conservation
     warnings: tuple[str, ...]
+
+    def document(
+        self,
+        source: SourceFile,
+        extractor: str,
+        blocks: Iterable[Block],
+        *,
+        title: str = "",
+        places: Iterable[Place] = (),
+        warnings: Iterable[str] = (),
+    ) -> Document:
+        """The document whose canonical text is the file's own; the title is the file's name when none is given."""
+        return Document(
+            id=document_id(source.collection, source.name),
+            source=source,
+            title=title or stem(source.name),
+            language=language_of(self.text),
+            text=self.text,
+            blocks=tuple(blocks),
+            places=tuple(places),
+            extractor=extractor,
+            conservation=self.conservation,
+            warnings=(*self.warnings, *warnings),
+        )
 
 
 def read_text(data: bytes, declared: str = "") -> OwnText:

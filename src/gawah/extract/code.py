@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import PurePosixPath
 
-from gawah.extract.canonical import language_of, read_text
+from gawah.extract.canonical import read_text
 from gawah.extract.decode import declared_encoding
 from gawah.extract.lines import line_spans
-from gawah.fingerprint import document_id
 from gawah.types import Block, BlockKind, Document, SourceFile, Span
 
 _LEVEL_OF_MODULE = 2
@@ -33,18 +32,8 @@ class CodeExtractor:
         """The title is the file's name with its extension. Raises ExtractionError `undecodable` or `empty`."""
         own = read_text(data, declared_encoding(data))
         symbols = _python_symbols(own.text) if source.media_type == "text/x-python" else []
-        return Document(
-            id=document_id(source.collection, source.name),
-            source=source,
-            title=PurePosixPath(source.name).name,
-            language=language_of(own.text),
-            text=own.text,
-            blocks=tuple(_blocks(own.text, symbols)),
-            places=(),
-            extractor=f"{self.name}/{self.version}",
-            conservation=own.conservation,
-            warnings=own.warnings,
-        )
+        title = PurePosixPath(source.name).name
+        return own.document(source, f"{self.name}/{self.version}", _blocks(own.text, symbols), title=title)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from gawah.extract.docx_styles import Style, Styles
 from gawah.extract.graphics import alternative_text, graphic_texts
 from gawah.extract.ooxml import chosen, core_title, main_part, parts_of_kind
 from gawah.extract.package import Element, Package, attribute, below, child, local, whole
-from gawah.extract.raised import BAR, FRACTION, FRACTION_END, LOWERED, RAISED
+from gawah.extract.raised import BAR, EDGES, FRACTION, FRACTION_END
 from gawah.extract.sink import CellText, Page, Sink
 from gawah.types import BlockKind, Document, SourceFile
 
@@ -36,7 +36,9 @@ _SIGNS = {
 # Signs of forms in the font Wingdings, by the last byte of their code.
 _WINGDINGS = {0x6F: "☐", 0xA8: "☐", 0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑"}
 # Edges of the parts of a formula (OMML) that would run into each other.
-_FORMULA = {"f": (FRACTION, FRACTION_END), "den": (BAR, ""), "sup": (RAISED, LOWERED)}
+_FORMULA = {"f": (FRACTION, FRACTION_END), "den": (BAR, ""), "sup": EDGES["raised"], "sub": EDGES["sunk"]}
+# Objects stand in <w:object>, and in <w:pict> or a drawing where other programs wrote them.
+_EMBEDDED = frozenset({"object", "OLEObject", "control"})
 _PAGE_BREAKS = frozenset({"page", "column"})
 _MOST_SPANNED = 64  # columns of one cell; Word allows 63
 
@@ -45,7 +47,7 @@ class DocxExtractor:
     """application/vnd.openxmlformats-officedocument.wordprocessingml.document, macros or not."""
 
     name = "docx"
-    version = 1
+    version = 2
 
     def extract(self, source: SourceFile, data: bytes) -> Document:
         """The title is the property's, else that of the paragraph set as title, else the first heading, else the name.
@@ -159,7 +161,7 @@ class _Walk:
                 self._beside.append(element)
                 if name == "graphicData":
                     yield from self._inline(element, style)
-            elif name == "object":
+            elif name in _EMBEDDED:
                 self._unread["embedded objects"][_program(element)] += 1
             elif name == "AlternateContent":
                 branch = chosen(element)
@@ -193,7 +195,7 @@ class _Walk:
     def _edges(self, element: Element, name: str) -> tuple[str, str]:
         """The marks around a run or a part of a formula; none around most."""
         if name == "r":
-            return (RAISED, LOWERED) if self._styles.raises(child(element, "rPr")) else ("", "")
+            return EDGES[self._styles.height(child(element, "rPr"))]
         return _FORMULA.get(name, ("", ""))
 
     def _aside(self, element: Element, sink: Sink) -> None:
@@ -205,7 +207,7 @@ class _Walk:
             sink.put(BlockKind.PARAGRAPH, self.assembly.take(alternative_text(element)), 0)
         elif name == "graphicData":
             for lines in graphic_texts(self._package, self._part, element):
-                sink.put(BlockKind.PARAGRAPH, self.assembly.take_lines(lines), 0)
+                sink.put(BlockKind.PARAGRAPH, self.assembly.take_marked(lines), 0)
         else:
             note = self._notes.pop((name.removesuffix("Reference"), attribute(element, "id")), None)
             if note is not None:
@@ -248,8 +250,10 @@ def _through(container: Element, wanted: str) -> Iterator[Element]:
 
 
 def _program(holder: Element) -> str:
-    """The program that an embedded object belongs to, as the file names it."""
-    embedded = next(below(holder, "OLEObject"), None)
+    """The program that an embedded object belongs to, as the file names it; that of a control is not named."""
+    if local(holder) == "control":
+        return "control"
+    embedded = next(holder.iter("{*}OLEObject"), None)
     return (attribute(embedded, "ProgID") if embedded is not None else "") or "unknown kind"
 
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 from gawah.extract.ooxml import is_on
 from gawah.extract.package import Element, attribute, child, local, whole
+from gawah.extract.raised import Height, height_of
 
 _LONGEST_CHAIN = 20  # styles that one style is based on; a ring of them would never end
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
 _CONTENTS = re.compile(r"toc [1-9]|table of figures", re.IGNORECASE)
 _TITLE_LEVEL = 1
+_HEIGHTS: dict[str, Height] = {"superscript": "raised", "subscript": "sunk"}
 _BODY_LEVEL = 9  # the outline level of body text (ECMA-376 part 1, 17.3.1.20)
 
 
@@ -56,11 +58,14 @@ class Styles:
         by_run = self.of(_value(run_properties, "rStyle")).is_hidden
         return bool(paragraph.is_hidden if by_run is None else by_run)
 
-    def raises(self, run_properties: Element | None) -> bool:
-        """Whether a run is a superscript, by itself or its character style."""
+    def height(self, run_properties: Element | None) -> Height:
+        """Whether a run is a superscript or a subscript, by itself or its character style, or moved up or down."""
+        if run_properties is None:
+            return ""
         own = _value(run_properties, "vertAlign")
-        style = self._items.get(_value(run_properties, "rStyle")) if run_properties is not None and not own else None
-        return (own or _value(child(style, "rPr"), "vertAlign")) == "superscript"
+        style = self._items.get(_value(run_properties, "rStyle")) if not own else None
+        named = _HEIGHTS.get(own or _value(child(style, "rPr"), "vertAlign"), "")
+        return named or height_of(_value(run_properties, "position"))
 
     def _resolve(self, style_id: str) -> Style:
         level: int | None = None

@@ -6,7 +6,7 @@ No scripts, no remote parts. A chapter without a heading of its own gets the nam
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from selectolax.lexbor import LexborHTMLParser
@@ -15,6 +15,7 @@ from gawah.errors import ExtractionError
 from gawah.extract.assembly import Assembly, Where, sane_title
 from gawah.extract.canonical import stem
 from gawah.extract.html import HtmlExtractor
+from gawah.extract.naming import named
 from gawah.extract.package import Element, Package, attribute, below, child, resolve
 from gawah.types import BlockKind, Document, EpubPlace, Locator, SourceFile, Span
 
@@ -29,7 +30,7 @@ class EpubExtractor:
     """application/epub+zip."""
 
     name = "epub"
-    version = 1
+    version = 2
 
     def extract(self, source: SourceFile, data: bytes) -> Document:
         """The title is the metadata's, else the first heading, else the file's name.
@@ -39,6 +40,7 @@ class EpubExtractor:
         package = Package(data)
         book = _read_book(package)
         assembly = Assembly()
+        assembly.warnings.extend(book.warnings)
         for item in book.spine:
             _put_chapter(assembly, package, book, item, source)
         title = sane_title(book.title, assembly.first_heading, stem(source.name))
@@ -61,6 +63,7 @@ class _Book:
     spine: list[_Item]
     labels: dict[str, str]
     sealed: frozenset[str]
+    warnings: tuple[str, ...]
 
 
 def _read_book(package: Package) -> _Book:
@@ -77,7 +80,8 @@ def _read_book(package: Package) -> _Book:
         items[attribute(element, "id")] = _Item(entry, attribute(element, "media-type"), is_contents)
         if is_contents or (not contents and attribute(element, "media-type") == "application/x-dtbncx+xml"):
             contents = entry
-    spine = [items[attribute(ref, "idref")] for ref in below(root, "itemref") if attribute(ref, "idref") in items]
+    names = [attribute(ref, "idref") for ref in below(root, "itemref")]
+    spine = [items[name] for name in names if name in items]
     metadata = child(root, "metadata")
     return _Book(
         title=_first_text(metadata, "title"),
@@ -85,7 +89,31 @@ def _read_book(package: Package) -> _Book:
         spine=spine,
         labels=_labels(package, contents) if contents and package.find(contents) else {},
         sealed=_sealed(package),
+        warnings=tuple(_faults(package, items, names)),
     )
+
+
+def _faults(package: Package, items: Mapping[str, _Item], names: Sequence[str]) -> Iterator[str]:
+    """What the reading order leaves out, and what it names that is not there."""
+    unknown = list(dict.fromkeys(name for name in names if name not in items))
+    if unknown:
+        yield f"its reading order names what the book does not have: {_quoted(unknown)}"
+    read = {items[name].entry for name in names if name in items}
+    others = {item.entry: None for item in items.values() if _is_page(item) and not item.is_contents}
+    left_out = [entry for entry in others if entry not in read and package.find(entry)]
+    if left_out:
+        yield f"chapters outside of its reading order, not read: {_quoted(left_out)}"
+    pictures = [item.entry for item in items.values() if item.entry in read and not _is_page(item)]
+    if pictures:
+        yield f"pages that are pictures, not read: {_quoted(pictures)}"
+
+
+def _is_page(item: _Item) -> bool:
+    return item.media_type in _PAGES or item.entry.lower().endswith((".xhtml", ".html", ".htm"))
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return named([repr(name) for name in names])
 
 
 def _first_text(element: Element | None, name: str) -> str:
@@ -126,8 +154,8 @@ def _links(package: Package, contents: str) -> Iterator[tuple[str, str]]:
 
 
 def _put_chapter(assembly: Assembly, package: Package, book: _Book, item: _Item, source: SourceFile) -> None:
-    if item.media_type not in _PAGES and not item.entry.lower().endswith((".xhtml", ".html", ".htm")):
-        return  # an image as a page
+    if not _is_page(item):
+        return
     if item.entry in book.sealed:
         raise ExtractionError("encrypted", "its chapters are encrypted (DRM); only the shop's own reader opens them")
     if not package.find(item.entry):

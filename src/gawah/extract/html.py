@@ -17,6 +17,7 @@ from gawah.errors import ExtractionError
 from gawah.extract.canonical import canonicalise, language_of, read_text, require_visible, stem
 from gawah.extract.decode import declared_encoding
 from gawah.extract.html_raised import marks_after, marks_before
+from gawah.extract.html_style import is_hidden, is_struck, striking_classes
 from gawah.extract.html_units import BREAK, Runs, Unit, Unseen, books, render
 from gawah.fingerprint import document_id
 from gawah.types import BlockKind, Document, Removal, SourceFile
@@ -26,7 +27,7 @@ _DEEPEST = 3000
 _LONGEST_TAG_CHARS = 4000
 _LONGEST_REMOVAL_CHARS = 2000  # enough to see what it was; all of it is in the books
 NO_WORDS = frozenset({"head", "script", "style", "template", "iframe", "noembed", "noframes", "object", "datalist"})
-_DELETED = frozenset({"del", "s", "strike"})
+DELETED = frozenset({"del", "s", "strike"})
 FURNITURE = frozenset({"nav", "footer", "aside", "noscript"})
 _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 _ITEMS = frozenset({"li", "dt", "dd"})
@@ -37,7 +38,6 @@ _BLOCKS = _ITEMS | {
     "tfoot", "th", "thead", "tr", "ul", "noscript", "textarea", "pre",
 }  # fmt: skip
 _MAKES_LAYOUT = frozenset({"table", "pre", "article", "section", *_HEADINGS})
-_HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _TAG = re.compile(r"<(?:(/?)([a-zA-Z][^\s/>]*)|(!--))")
 _RAW_TEXT = frozenset({"script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes"})
 _NEVER_NESTS = frozenset({
@@ -51,7 +51,7 @@ class HtmlExtractor:
     """text/html and XHTML."""
 
     name = "html"
-    version = 2
+    version = 3
 
     def extract(self, source: SourceFile, data: bytes) -> Document:
         """The title is the page's <title>, else its first <h1>, else the file's name.
@@ -63,11 +63,12 @@ class HtmlExtractor:
         root = LexborHTMLParser(own.text).root
         if root is None:
             raise ExtractionError("empty", "there is no element in it")
-        walk = _Walk(NO_WORDS | FURNITURE)
+        striking = striking_classes(root)
+        walk = _Walk(NO_WORDS | FURNITURE, striking)
         page = render(walk.units(root))
         warnings = own.warnings
         if not page.text.strip():
-            walk = _Walk(NO_WORDS)
+            walk = _Walk(NO_WORDS, striking)
             page = render(walk.units(root))
             warnings = (*warnings, "all its text is in navigation, asides or footers, so these were kept")
         text = page.text
@@ -90,10 +91,11 @@ class HtmlExtractor:
 
 
 class _Walk:
-    """One pass over the tree. `leave_out` are the elements whose text stays out."""
+    """One pass over the tree. `leave_out` are the elements whose text stays out, `striking` the classes whose words are struck."""
 
-    def __init__(self, leave_out: frozenset[str]) -> None:
+    def __init__(self, leave_out: frozenset[str], striking: frozenset[str]) -> None:
         self.leave_out = leave_out
+        self._striking = striking
         self.n_read = 0
         self.dropped: Counter[str] = Counter()
         self.removed: list[Removal] = []
@@ -131,9 +133,9 @@ class _Walk:
         tag = node.tag or ""
         if not node.is_element_node:
             return False
-        if tag in self.leave_out or tag in _DELETED or is_hidden(node):
+        if reason := self._reason_to_leave_out(node, tag):
             self._left_out_id = node.mem_id
-            self._remove(node, tag)
+            self._remove(node, reason)
             return False
         if marks := marks_before(node, tag):
             self._runs().append(Unseen(marks))
@@ -155,6 +157,13 @@ class _Walk:
                 self._kinds.append(BlockKind.ITEM)
             self._begin(Unit(self._kinds[-1]))
         return True
+
+    def _reason_to_leave_out(self, node: LexborNode, tag: str) -> str:
+        if tag in self.leave_out:
+            return tag
+        if tag in DELETED or is_struck(node, self._striking):
+            return "deleted"
+        return "hidden" if is_hidden(node) else ""
 
     def _leave(self, node: LexborNode) -> None:
         tag = node.tag or ""
@@ -228,26 +237,15 @@ class _Walk:
         self.dropped.update(dropped)
         self._runs().append(Unseen(text))
 
-    def _remove(self, node: LexborNode, tag: str) -> None:
+    def _remove(self, node: LexborNode, reason: str) -> None:
         texts = [inner.text_content or "" for inner in node.traverse(include_text=True) if inner.is_text_node]
         n_chars = sum(map(len, texts))
-        reason = tag if tag in self.leave_out else "deleted" if tag in _DELETED else "hidden"
         self.n_read += n_chars
         self.dropped[reason] += n_chars
         words = " ".join(canonicalise(" ".join(texts))[0].split())
-        removal = Removal(reason, "" if tag in NO_WORDS else words[:_LONGEST_REMOVAL_CHARS])
-        if (words and removal.text) or (words and tag != "head" and removal not in self.removed):
+        removal = Removal(reason, "" if reason in NO_WORDS else words[:_LONGEST_REMOVAL_CHARS])
+        if (words and removal.text) or (words and reason != "head" and removal not in self.removed):
             self.removed.append(removal)
-
-
-def is_hidden(node: LexborNode) -> bool:
-    attributes = node.attributes
-    if not attributes:
-        return False
-    if "hidden" in attributes and attributes["hidden"] != "until-found":
-        return True
-    style = attributes.get("style")
-    return bool(style and _HIDING_STYLE.search(style))
 
 
 def _is_layout(table: LexborNode) -> bool:

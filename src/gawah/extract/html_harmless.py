@@ -15,7 +15,8 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from gawah.extract.canonical import canonicalise, read_text
 from gawah.extract.decode import declared_encoding
-from gawah.extract.html import FURNITURE, NO_WORDS, is_hidden, refuse_depth
+from gawah.extract.html import DELETED, FURNITURE, NO_WORDS, refuse_depth
+from gawah.extract.html_style import is_hidden
 
 _AS_THEY_ARE = frozenset({
     "p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "dl", "dt", "dd", "table", "caption", "thead", "tbody",
@@ -81,7 +82,7 @@ def _pieces(root: LexborNode) -> Iterator[tuple[str, bool | None]]:
                 yield opening, None
             if end:
                 closing.append((node.mem_id, end))
-            if tag in FURNITURE:
+            if tag in FURNITURE or tag in DELETED:
                 furniture.append(node.mem_id)
             child = node.child
         if child is not None:

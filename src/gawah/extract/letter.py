@@ -6,7 +6,6 @@ be read is named in a warning.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -23,7 +22,7 @@ _STUB_SHARE = 0.25  # a plain part under this share of the HTML part's text says
 _MOST_ATTACHMENTS = 200
 _MARK = "byte order mark"
 _TEXTS = frozenset({"text/html", "text/csv", "text/markdown", "text/tab-separated-values"})  # what is not read as plain
-_FLOWED = re.compile(r"(?m)^((?:>+ ?)?)(?!-- $)(.*) \n\1(?=[^>\n])")
+_SIGNATURE = "-- "  # the line above one, which never goes on
 
 
 class Letter:
@@ -42,20 +41,25 @@ class Letter:
 
     def put_body(
         self, plain: tuple[bytes, str] | None, html: tuple[bytes, str] | None, parts: tuple[str, str], level: int
-    ) -> None:
-        """Bytes with their declared encoding; the plain text is preferred unless it is a stub beside the HTML."""
+    ) -> str:
+        """Bytes with their declared encoding; the plain text is preferred unless it is a stub beside the HTML.
+
+        Returns the part that was put, "" for none.
+        """
         as_plain = self._plain(*plain, parts[0]) if plain else None
         if as_plain is not None and html is None:
             self.assembly.include(as_plain, in_part(parts[0]))
-            return
+            return parts[0]
         as_html = self._html(*html, parts[1]) if html else None
         if as_html is None and as_plain is None:
-            return
+            return ""
         n_plain = len(as_plain.text) if as_plain else 0
         if as_plain is not None and (as_html is None or n_plain >= _STUB_SHARE * len(as_html.text)):
             self.assembly.include(as_plain, in_part(parts[0]))
-        elif as_html is not None:
-            self.assembly.include(as_html, in_part(parts[1]), deeper=level)
+            return parts[0]
+        assert as_html is not None
+        self.assembly.include(as_html, in_part(parts[1]), deeper=level)
+        return parts[1]
 
     def put_attachment(self, name: str, declared: str, data: bytes, part: str, level: int) -> None:
         self._n_attachments += 1
@@ -77,7 +81,7 @@ class Letter:
         self.assembly.include(document, in_part(part), deeper=level, name=shown)
 
     def unflow(self, data: bytes, charset: str, *, delete_space: bool) -> tuple[bytes, str]:
-        """A plain part with format=flowed, with its soft line breaks taken out, and its encoding.
+        """A plain part with format=flowed, with its soft line breaks and stuffing taken out, and its encoding.
 
         `delete_space`: it says DelSp=yes, and the blank before a soft break is no part of the text.
         """
@@ -130,9 +134,20 @@ def in_part(part: str) -> Where:
 
 
 def unflowed(text: str, *, delete_space: bool = False) -> str:
-    """Text whose sender broke its lines for display with their ends joined again (RFC 3676); LF line ends."""
-    into = r"\1\2" if delete_space else r"\1\2 "
-    joined = _FLOWED.sub(into, text)
-    while joined != text:  # each pass joins every other line
-        text, joined = joined, _FLOWED.sub(into, joined)
-    return joined
+    """Text whose sender broke its lines for display with their ends joined again (RFC 3676, 4.2 to 4.5); LF line ends.
+
+    A blank that a line of words begins with was put there so that no program takes it for something else: it goes.
+    """
+    lines: list[str] = []
+    open_depth = -1  # of quoting, of a line that goes on in the next
+    for line in text.split("\n"):
+        words = line.lstrip(">")
+        marks = line[: len(line) - len(words)]
+        bare = words.removeprefix(" ")
+        is_signature = bare == _SIGNATURE
+        if open_depth == len(marks) and bare and not is_signature:
+            lines[-1] = (lines[-1][:-1] if delete_space else lines[-1]) + bare
+        else:
+            lines.append(marks + (words if marks else bare))
+        open_depth = len(marks) if bare.endswith(" ") and not is_signature else -1
+    return "\n".join(lines)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from email import message_from_bytes, policy
 from email.errors import MessageError
 from email.header import decode_header
@@ -33,7 +33,7 @@ class MailExtractor:
     """message/rfc822 and application/mbox. `read` reads attachments: the registry's own call."""
 
     name = "mail"
-    version = 2
+    version = 3
 
     def __init__(self, read: Read) -> None:
         self._read = read
@@ -130,28 +130,41 @@ class _Walk:
     def _alternatives(self, part: Message, path: str, level: int, depth: int) -> None:
         """The same words several times: the plain or the HTML ones; of what is neither, the last and richest."""
         found: dict[str, tuple[Message, str]] = {}
-        other: tuple[Message, str] | None = None
+        beside: dict[str, list[tuple[Message, str]]] = {"text/plain": [], "text/html": []}
+        others: list[tuple[Message, str]] = []
         for number, inner in enumerate(_children(part), start=1):
-            at = _joined(path, number)
-            leaf, leaf_path = _first_leaf(inner, at)
-            if leaf.get_content_type() in ("text/plain", "text/html"):
-                found.setdefault(leaf.get_content_type(), (leaf, leaf_path))
-                self._letter.n_inline_images += sum(item.get_content_maintype() == "image" for item in inner.walk())
+            leaf, *more = _leaves(inner, _joined(path, number))
+            kind = leaf[0].get_content_type()
+            if kind in beside and kind not in found:
+                found[kind], beside[kind] = leaf, more
             else:
-                other = (inner, at)
+                others.append((inner, _joined(path, number)))
         if found:
             plain, html = found.get("text/plain"), found.get("text/html")
             parts = (f"{self._prefix}{plain[1] if plain else ''}", f"{self._prefix}{html[1] if html else ''}")
-            self._letter.put_body(
-                self._bytes(*plain) if plain else None, self._content(html[0], html[1]) if html else None, parts, level
+            put = self._letter.put_body(
+                self._bytes(*plain) if plain else None, self._content(*html) if html else None, parts, level
             )
-        elif other is not None:
-            self._part(*other, level, depth)
+            for kind, leaves in beside.items():
+                is_put = kind in found and put == f"{self._prefix}{found[kind][1]}"
+                self._put_beside(leaves, level, depth, is_put=is_put)
+        elif others:
+            self._part(*others.pop(), level, depth)
+        for other, at in others:
+            line = f"part {self._prefix}{at} was not read: another form of the same words ({other.get_content_type()})"
+            self._letter.assembly.warnings.append(line)
+
+    def _put_beside(self, leaves: Sequence[tuple[Message, str]], level: int, depth: int, *, is_put: bool) -> None:
+        """What stands with one of several forms of a body, pictures and files; its further words only where it was put."""
+        for leaf, path in leaves:
+            if leaf.get_content_maintype() == "image" and leaf.get_content_disposition() != "attachment":
+                self._letter.n_inline_images += 1
+            elif is_put or _is_file(leaf) or leaf.get_content_maintype() != "text":
+                self._part(leaf, path, level, depth)
 
     def _leaf(self, part: Message, kind: str, path: str, level: int) -> None:
         here = f"{self._prefix}{path}"
-        name = _file_name(part)
-        is_attached = part.get_content_disposition() == "attachment" or (name and kind != "text/html")
+        name, is_attached = _file_name(part), _is_file(part)
         if kind in ("application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature"):
             return
         if (kind == "text/plain" and not is_attached) or kind.startswith("multipart/"):  # or its boundary is missing
@@ -187,11 +200,23 @@ def _children(part: Message) -> list[Message]:
     return [item for item in payload if isinstance(item, Message)] if isinstance(payload, list) else []
 
 
-def _first_leaf(part: Message, path: str) -> tuple[Message, str]:
-    """The part that a multipart/related or a mixture begins with."""
-    while (children := _children(part)) and part.get_content_maintype() == "multipart":
-        part, path = children[0], f"{path}.1"
-    return part, path
+def _leaves(part: Message, path: str) -> list[tuple[Message, str]]:
+    """What a multipart/related or a mixture holds, in order, with their paths; a part that is none is its own."""
+    waiting, found = [(part, path)], []
+    while waiting:
+        inner, at = waiting.pop()
+        children = _children(inner) if inner.get_content_maintype() == "multipart" else []
+        if children:
+            waiting += [(child, f"{at}.{number}") for number, child in enumerate(children, start=1)][::-1]
+        else:
+            found.append((inner, at))
+    return found
+
+
+def _is_file(part: Message) -> bool:
+    return part.get_content_disposition() == "attachment" or bool(
+        _file_name(part) and part.get_content_type() != "text/html"
+    )
 
 
 def _all_parts(message: Message) -> Iterator[Message]:

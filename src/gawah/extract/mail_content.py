@@ -19,6 +19,8 @@ CODED = (LookupError, ValueError, HeaderParseError, binascii.Error)
 _BASE64_LINE = re.compile(rb"(?m)^[ \t]*[A-Za-z0-9+/][A-Za-z0-9+/=]*[ \t\r]*$")
 _FOREIGN = re.compile(rb"[^A-Za-z0-9+/=\s]")
 _RUN = re.compile(rb"([A-Za-z0-9+/]+)(=*)")
+_CUT_SHORT = "its base64 is cut short; what is whole was read"
+_UTF_8 = ("", "utf-8", "utf8", "us-ascii")
 _UTF_7 = ("utf-7", "unicode-1-1-utf-7")
 
 
@@ -34,13 +36,20 @@ class Content:
 def content_of(part: Message) -> Content:
     """What a leaf holds. Nothing is raised: what cannot be decoded is given as it stands."""
     faults: tuple[str, ...] = ()
-    raw = _raw(part)
+    raw, charset = _raw(part), _charset(part)
     coding = str(part.get("Content-Transfer-Encoding", "")).partition(";")[0].strip().lower()
     if coding == "base64" and not part.is_multipart():
         data, faults = unbase64(raw)
+        if (
+            not faults
+            and charset.lower() in _UTF_8
+            and part.get_content_maintype() == "text"
+            and not raw.rstrip().endswith(b"=")
+        ):
+            whole = _whole_characters(data)  # cut between two groups: half a character says that there was more
+            data, faults = whole, (_CUT_SHORT,) if len(whole) < len(data) else ()
     else:
         data = _decoded(part, raw)
-    charset = _charset(part)
     if charset.lower() in _UTF_7:
         try:
             return Content(data.decode("utf-7").encode(), "utf-8", faults)
@@ -69,7 +78,7 @@ def unbase64(raw: bytes) -> tuple[bytes, tuple[str, ...]]:
         whole = letters[:-1] if len(letters) % 4 == 1 else letters
         data += binascii.a2b_base64(whole + b"=" * (-len(whole) % 4))
     if n_cut:
-        faults.append("its base64 is cut short; what is whole was read")
+        faults.append(_CUT_SHORT)
     if is_cut:
         return _whole_characters(bytes(data)), tuple(faults)
     return bytes(data), tuple(faults)

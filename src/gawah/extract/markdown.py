@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from gawah.extract.canonical import language_of, read_text, stem
+from gawah.extract.canonical import read_text
 from gawah.extract.decode import declared_encoding
 from gawah.extract.markdown_blocks import markdown_blocks
-from gawah.fingerprint import document_id
 from gawah.types import Document, SourceFile
 
 
@@ -23,15 +22,5 @@ class MarkdownExtractor:
         own = read_text(data, declared_encoding(data))
         blocks, given_title = markdown_blocks(own.text)
         first_heading = next((block.title for block in blocks if block.level == 1), "")
-        return Document(
-            id=document_id(source.collection, source.name),
-            source=source,
-            title=first_heading or given_title or stem(source.name),
-            language=language_of(own.text),
-            text=own.text,
-            blocks=blocks,
-            places=(),
-            extractor=f"{self.name}/{self.version}",
-            conservation=own.conservation,
-            warnings=own.warnings,
-        )
+        title = first_heading or given_title
+        return own.document(source, f"{self.name}/{self.version}", blocks, title=title)

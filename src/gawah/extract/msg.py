@@ -34,7 +34,7 @@ class MsgExtractor:
     """application/vnd.ms-outlook. `read` reads attachments: the registry's own call."""
 
     name = "msg"
-    version = 1
+    version = 2
 
     def __init__(self, read: Read) -> None:
         self._read = read

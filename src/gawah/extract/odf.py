@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from gawah.errors import ExtractionError
 from gawah.extract.assembly import Assembly
 from gawah.extract.package import Element, Package, attribute, below, local, whole
-from gawah.extract.raised import LOWERED, RAISED
+from gawah.extract.raised import EDGES, Height
 
 _BLANKS = re.compile(r"[ \t\r\n]+")
 _MOST_BLANKS = 100  # of one element that stands for several
@@ -37,11 +37,11 @@ def meta_title(package: Package) -> str:
 
 
 def flow(
-    assembly: Assembly, element: Element, aside: list[Element], raises: Callable[[str], bool] = lambda _: False
+    assembly: Assembly, element: Element, aside: list[Element], height: Callable[[str], Height] = lambda _: ""
 ) -> Iterator[str]:
     """The taken text of a paragraph with runs of blanks as one; what hangs on it is put into `aside`.
 
-    `raises` says of a style whether its text is a superscript; the edges of such are marked (see `raised`).
+    `height` says of a style where its text stands; the edges of superscripts and subscripts are marked (see `raised`).
     """
     yield _flowing(assembly, element.text or "")
     for inner in element:
@@ -57,10 +57,10 @@ def flow(
         elif name == "hidden-text" or (name == "hidden-paragraph" and attribute(inner, "is-hidden") == "true"):
             assembly.remove("hidden", attribute(inner, "string-value") or all_words(inner))
         elif name not in _NO_TEXT:
-            is_raised = name == "span" and raises(attribute(inner, "style-name"))
-            yield RAISED if is_raised else ""
-            yield from flow(assembly, inner, aside, raises)
-            yield LOWERED if is_raised else ""
+            before, after = EDGES[height(attribute(inner, "style-name")) if name == "span" else ""]
+            yield before
+            yield from flow(assembly, inner, aside, height)
+            yield after
         yield _flowing(assembly, inner.tail or "")
 
 

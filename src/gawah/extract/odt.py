@@ -8,6 +8,7 @@ from gawah.extract.assembly import Assembly, sane_title
 from gawah.extract.canonical import stem
 from gawah.extract.odf import all_words, flow, meta_title, open_package
 from gawah.extract.package import Element, Package, attribute, below, child, local, whole
+from gawah.extract.raised import Height
 from gawah.extract.sink import CellText, Page, Sink
 from gawah.types import BlockKind, Document, SourceFile
 
@@ -23,7 +24,7 @@ class OdtExtractor:
     """application/vnd.oasis.opendocument.text."""
 
     name = "odt"
-    version = 1
+    version = 2
 
     def extract(self, source: SourceFile, data: bytes) -> Document:
         """The title is the property's, else that of the paragraph set as title, else the first heading, else the name.
@@ -59,13 +60,15 @@ class _Styles:
                     return attribute(properties, "display") == "none"
         return False
 
-    def raises(self, name: str) -> bool:
-        """Whether text is above the line: "super", or a share of its height that is neither 0 nor negative."""
+    def height(self, name: str) -> Height:
+        """Where text stands: "super", "sub", or moved by a share of its height, negative when it is lower."""
         for item in self._chain(name):
             for properties in item:
                 if position := attribute(properties, "text-position"):
-                    return position[0] not in "-0" and not position.startswith("sub")
-        return False
+                    if position.startswith(("sub", "-")):
+                        return "sunk"
+                    return "" if position[0] == "0" else "raised"
+        return ""
 
     def _chain(self, name: str) -> Iterator[Element]:
         for _ in range(_LONGEST_CHAIN):
@@ -130,7 +133,7 @@ class _Walk:
                 self.assembly.remove("hidden", span.text)
                 span.text = ""
         aside: list[Element] = []
-        text = self.assembly.sign("".join(flow(self.assembly, element, aside, self._styles.raises)))
+        text = self.assembly.sign("".join(flow(self.assembly, element, aside, self._styles.height)))
         level = 0
         if local(element) == "h":
             kind, level = BlockKind.HEADING, whole(attribute(element, "outline-level"), 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gawah.extract.package import Element, Package, attribute, below, child, local, resolve
+from gawah.extract.raised import EDGES, Height, height_of
 
 _CORE_PROPERTIES = "docProps/core.xml"
 
@@ -63,7 +64,7 @@ def is_on(element: Element | None, *path: str) -> bool:
 
 
 def drawing_paragraphs(body: Element) -> list[list[str]]:
-    """The paragraphs of a DrawingML text body, each as its raw lines."""
+    """The paragraphs of a DrawingML text body, each as its raw lines with marked superscripts (see `raised`)."""
     return [_drawing_lines(paragraph) for paragraph in body if local(paragraph) == "p"]
 
 
@@ -72,7 +73,13 @@ def _drawing_lines(paragraph: Element) -> list[str]:
     for element in paragraph.iter():
         name = local(element)
         if name == "t":
-            lines[-1] += element.text or ""
+            before, after = EDGES[_height(element.getparent())]
+            lines[-1] += f"{before}{element.text or ''}{after}"
         elif name == "br":
             lines.append("")
     return lines
+
+
+def _height(run: Element) -> Height:
+    properties = child(run, "rPr")
+    return height_of(attribute(properties, "baseline")) if properties is not None else ""

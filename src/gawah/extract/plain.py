@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from gawah.extract.canonical import language_of, read_text, stem
+from gawah.extract.canonical import read_text
 from gawah.extract.decode import declared_encoding
 from gawah.extract.lines import paragraph, runs_of_lines
-from gawah.fingerprint import document_id
 from gawah.types import BlockKind, Document, SourceFile
 
 
@@ -19,15 +18,5 @@ class PlainExtractor:
         """Raises ExtractionError `undecodable` or `empty`."""
         own = read_text(data, declared_encoding(data))
         kind = BlockKind.CODE if source.name.lower().endswith(".log") else BlockKind.PARAGRAPH
-        return Document(
-            id=document_id(source.collection, source.name),
-            source=source,
-            title=stem(source.name),
-            language=language_of(own.text),
-            text=own.text,
-            blocks=tuple(paragraph(own.text, *run, kind) for run in runs_of_lines(own.text)),
-            places=(),
-            extractor=f"{self.name}/{self.version}",
-            conservation=own.conservation,
-            warnings=own.warnings,
-        )
+        blocks = (paragraph(own.text, *run, kind) for run in runs_of_lines(own.text))
+        return own.document(source, f"{self.name}/{self.version}", blocks)

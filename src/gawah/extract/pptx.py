@@ -32,7 +32,7 @@ class PptxExtractor:
     """application/vnd.openxmlformats-officedocument.presentationml.presentation and its kin (slide shows, templates)."""
 
     name = "pptx"
-    version = 1
+    version = 2
 
     def extract(self, source: SourceFile, data: bytes) -> Document:
         """The title is the property's, else the first slide's, else the file's name.
@@ -118,7 +118,7 @@ class _Deck:
     def _put_title(self, element: Element, page: _Page) -> None:
         lines = list(chain.from_iterable(drawing_paragraphs(body) for body in below(element, "txBody")))
         raw = [line for paragraph in lines for line in paragraph]
-        self.assembly.put(BlockKind.HEADING, self.assembly.take_lines(raw), page.where, _SLIDE_LEVEL)
+        self.assembly.put(BlockKind.HEADING, self.assembly.take_marked(raw), page.where, _SLIDE_LEVEL)
 
     def _put(self, shape: Shape, page: _Page) -> None:
         element, name = shape.element, local(shape.element)
@@ -148,15 +148,19 @@ class _Deck:
             bullet = set() if properties is None else {local(item) for item in properties}
             is_item = bool(bullet & {"buChar", "buAutoNum", "buBlip"}) or (may_be_list and "buNone" not in bullet)
             kind = BlockKind.ITEM if is_item else BlockKind.PARAGRAPH
-            self.assembly.put(kind, self.assembly.take_lines(lines), where)
+            self.assembly.put(kind, self.assembly.take_marked(lines), where)
 
     def _put_graphic(self, element: Element, page: _Page) -> None:
         table = next(below(element, "tbl"), None)
         if table is not None:
             self.assembly.table([self._row(row) for row in table if local(row) == "tr"], page.where)
             return
+        embedded = next(below(element, "oleObj"), None)
+        if embedded is not None:
+            program = attribute(embedded, "progId") or "unknown kind"
+            self.assembly.warnings.append(f"slide {page.number}: an embedded object was not read: {program}")
         for lines in graphic_texts(self._package, page.part, element):
-            self.assembly.put(BlockKind.PARAGRAPH, self.assembly.take_lines(lines), page.where)
+            self.assembly.put(BlockKind.PARAGRAPH, self.assembly.take_marked(lines), page.where)
 
     def _row(self, row: Element) -> list[list[str]]:
         """The cells' paragraphs; what a merged cell covers is an empty cell."""
@@ -165,7 +169,7 @@ class _Deck:
             if local(cell) == "tc":
                 body = child(cell, "txBody")
                 paragraphs: Sequence[list[str]] = drawing_paragraphs(body) if body is not None else []
-                cells.append([self.assembly.take_lines(lines) for lines in paragraphs])
+                cells.append([self.assembly.take_marked(lines) for lines in paragraphs])
         return cells
 
     def _put_notes(self, page: _Page) -> None:

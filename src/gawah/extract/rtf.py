@@ -11,6 +11,7 @@ import re
 
 from gawah.extract.assembly import Assembly, sane_title
 from gawah.extract.canonical import stem
+from gawah.extract.raised import Height
 from gawah.extract.rtf_flow import State, Style, Writing
 from gawah.extract.rtf_words import (
     CODECS,
@@ -28,13 +29,15 @@ _TOKEN = re.compile(
 )
 _PARAGRAPH_ENDS = frozenset({"par", "sect", "page"})
 _UNKNOWN_CODEC = "symbol"
+# \up and \dn move letters by half-points, 6 when no number is given.
+_HEIGHTS: dict[str, Height] = {"super": "raised", "up": "raised", "sub": "sunk", "dn": "sunk", "nosupersub": ""}
 
 
 class RtfExtractor:
     """application/rtf."""
 
     name = "rtf"
-    version = 1
+    version = 2
 
     def extract(self, source: SourceFile, data: bytes) -> Document:
         """The title is the property's, else that of the paragraph set as title, else the first heading, else the name.
@@ -138,7 +141,7 @@ class _Reader:
             if state.is_deleted or state.is_hidden:
                 self.assembly.remove("deleted" if state.is_deleted else "hidden", text)
             else:
-                self.writing.write(self.assembly.take(text), is_raised=state.is_raised)
+                self.writing.write(self.assembly.take(text), height=state.height)
         elif state.target == "remove":
             self.assembly.remove(state.reason, text)
         elif state.target == "title":
@@ -215,7 +218,7 @@ class _Reader:
             self._stack[-1].is_item = True
         elif word in ("footnote", "shptxt") and state.target == "body":
             self.writing.open_note(len(self._stack))
-            state.is_item, state.style, state.level, state.in_table, state.is_raised = False, 0, -1, False, False
+            state.is_item, state.style, state.level, state.in_table, state.height = False, 0, -1, False, ""
         elif word in LEFT_OUT or (state.is_optional and word not in ENTERED and word not in ("cs", "s")):
             state.target = "skip"
         else:
@@ -245,7 +248,7 @@ class _Reader:
         elif word in ("tab", "line", "lbr"):
             made = ("\t", "tab") if word == "tab" else ("\n", "line break")
             self.writing.write(self.assembly.make(*made))
-        elif word in ("v", "deleted", "f", "plain", "ansicpg", "super", "sub", "nosupersub"):
+        elif word in ("v", "deleted", "f", "plain", "ansicpg") or word in _HEIGHTS:
             self._letter_word(word, number)
         else:
             self._paragraph_word(word, number)
@@ -257,12 +260,12 @@ class _Reader:
             state.is_hidden = number != 0
         elif word == "deleted":
             state.is_deleted = number != 0
-        elif word in ("super", "sub", "nosupersub"):
-            state.is_raised = word == "super" and number != 0
+        elif word in _HEIGHTS:
+            state.height = "" if number == 0 else _HEIGHTS[word]
         elif word == "f":
             state.codec = self._fonts.get(number or 0, "") or self._default_codec
         elif word == "plain":
-            state.is_hidden = state.is_deleted = state.is_raised = False
+            state.is_hidden, state.is_deleted, state.height = False, False, ""
             state.codec = self._default_codec
         elif number:
             self._default_codec = state.codec = _known_codec(f"cp{number}", DEFAULT_CODEC)

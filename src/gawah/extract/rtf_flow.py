@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from gawah.extract.assembly import Assembly
-from gawah.extract.raised import LOWERED, RAISED
+from gawah.extract.raised import EDGES, Height
 from gawah.extract.rtf_words import DEFAULT_CODEC
 from gawah.types import BlockKind
 
@@ -22,7 +22,7 @@ class State:
     reason: str = ""
     is_hidden: bool = False
     is_deleted: bool = False
-    is_raised: bool = False
+    height: Height = ""
     codec: str = DEFAULT_CODEC
     n_fallback: int = 1  # characters after \u that stand for it in programs that know no Unicode
     style: int = 0
@@ -63,8 +63,9 @@ class Writing:
         self._outer: list[tuple[int, _Flow]] = []  # of the notes that are open: the depth each began at
         self._notes: list[str] = []
 
-    def write(self, taken: str, *, is_raised: bool = False) -> None:
-        self._flow.text += f"{RAISED}{taken}{LOWERED}" if is_raised else taken
+    def write(self, taken: str, *, height: Height = "") -> None:
+        before, after = EDGES[height]
+        self._flow.text += f"{before}{taken}{after}"
 
     def open_note(self, depth: int) -> None:
         """A note or text box, whose paragraphs stand behind the one that is open now."""

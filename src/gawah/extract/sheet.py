@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from gawah.extract.assembly import Assembly
+from gawah.extract.naming import named
 from gawah.extract.table import column_names, fits_title, is_numeric
 from gawah.types import Block, BlockKind, SheetRange, Span
 
@@ -20,7 +21,6 @@ _LONGEST_TITLE_CHARS = 200
 _MOST_CELL_PLACES = 300_000  # of a workbook; rows after that have one place each, which keeps memory in bounds
 _MOST_EMPTY_SHOWN = 8  # empty cells between two, as pipes; more say nothing
 _LETTERS = 26
-_MOST_NAMED = 5  # places in a warning
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,10 +165,9 @@ def said_of_formulas(names: list[str]) -> list[str]:
     """The warning about formulas that the file holds no value of; none when there are none."""
     if not names:
         return []
-    named = ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
     if len(names) == 1:
-        return [f"1 formula has no value in the file: it stands as written: {named}"]
-    return [f"{len(names):,} formulas have no value in the file: they stand as written: {named}"]
+        return [f"1 formula has no value in the file: it stands as written: {names[0]}"]
+    return [f"{len(names):,} formulas have no value in the file: they stand as written: {named(names)}"]
 
 
 # --- numbers

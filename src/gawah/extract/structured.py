@@ -11,9 +11,8 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
-from gawah.extract.canonical import language_of, read_text, stem
+from gawah.extract.canonical import read_text
 from gawah.extract.lines import line_spans, paragraph
-from gawah.fingerprint import document_id
 from gawah.types import Block, BlockKind, Document, SourceFile
 
 _PACKED_CHARS = 400  # members are packed up to this into one block; a chunk aims at 512
@@ -35,18 +34,7 @@ class JsonExtractor:
             blocks, problem = _blocks_of_lines(own.text)
         else:
             blocks, problem = json_blocks(own.text, 0, len(own.text)), _fault(own.text)
-        return Document(
-            id=document_id(source.collection, source.name),
-            source=source,
-            title=stem(source.name),
-            language=language_of(own.text),
-            text=own.text,
-            blocks=tuple(blocks),
-            places=(),
-            extractor=f"{self.name}/{self.version}",
-            conservation=own.conservation,
-            warnings=(*own.warnings, problem) if problem else own.warnings,
-        )
+        return own.document(source, f"{self.name}/{self.version}", blocks, warnings=[problem] if problem else [])
 
 
 def json_blocks(text: str, start: int, end: int) -> list[Block]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from gawah.extract.canonical import language_of, read_text, stem
+from gawah.extract.canonical import read_text
 from gawah.extract.csv_cells import count_cells, scan_cells, scan_rows, sniff_delimiter
-from gawah.fingerprint import document_id
 from gawah.types import Block, BlockKind, CsvCells, Document, Place, SourceFile, Span
 
 _NUMERIC = re.compile(r"[+\-−]?[$€£¥]?\s*[\d٠-٩۰-۹०-९][\d٠-٩۰-۹०-९.,' \u00a0:/-]*\s*[%€]?")
@@ -29,21 +28,9 @@ class TableExtractor:
         own = read_text(data)
         preferred = "\t" if source.media_type == "text/tab-separated-values" else ","
         table = _read_table(own.text, sniff_delimiter(own.text, preferred))
-        warnings = own.warnings
-        if table.n_ragged:
-            warnings = (*warnings, f"{table.n_ragged} rows have another number of columns than the first")
-        return Document(
-            id=document_id(source.collection, source.name),
-            source=source,
-            title=stem(source.name),
-            language=language_of(own.text),
-            text=own.text,
-            blocks=tuple(table.blocks),
-            places=tuple(table.places),
-            extractor=f"{self.name}/{self.version}",
-            conservation=own.conservation,
-            warnings=warnings,
-        )
+        warnings = [f"{table.n_ragged} rows have another number of columns than the first"] if table.n_ragged else []
+        extractor = f"{self.name}/{self.version}"
+        return own.document(source, extractor, table.blocks, places=table.places, warnings=warnings)
 
 
 @dataclass(frozen=True, slots=True)

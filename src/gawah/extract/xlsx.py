@@ -13,14 +13,14 @@ from gawah.errors import ExtractionError
 from gawah.extract.assembly import Assembly, fixed, sane_title
 from gawah.extract.canonical import stem
 from gawah.extract.cell_dates import iso_date, kind_of_format
+from gawah.extract.naming import named
 from gawah.extract.ooxml import core_title, drawing_paragraphs, main_part, parts_of_kind, relations
 from gawah.extract.package import Element, Package, attribute, below, child, elements, local, whole
 from gawah.extract.sheet import Cell, Row, column_letters, column_number, number_text, put_sheet, said_of_formulas
+from gawah.extract.xlsx_strings import marked_string, take_string
 from gawah.types import BlockKind, Document, Removal, SheetRange, SourceFile
 
 _A1 = re.compile(r"\$?([A-Z]{1,3})\$?([1-9][0-9]{0,6})")
-_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")  # how characters that XML cannot hold are written (ECMA-376, ST_Xstring)
-_MOST_NAMED = 5  # places in a warning
 _NO_PLACE = "no such cell"
 _LAST_COLUMN = 16_384
 _LAST_ROW = 1_048_576
@@ -30,7 +30,7 @@ class XlsxExtractor:
     """application/vnd.openxmlformats-officedocument.spreadsheetml.sheet, macros or not."""
 
     name = "xlsx"
-    version = 1
+    version = 2
 
     def extract(self, source: SourceFile, data: bytes) -> Document:
         """The title is the property's, else the file's name.
@@ -82,22 +82,10 @@ def _read_book(package: Package) -> _Book:
         raise ExtractionError("empty", "there is no sheet in it")
     properties = child(root, "workbookPr")
     from_1904 = properties is not None and attribute(properties, "date1904") in ("1", "true")
-    strings = [_string(item) for entry in parts_of_kind(package, part, "sharedStrings")
+    strings = [marked_string(item) for entry in parts_of_kind(package, part, "sharedStrings")
                for item in elements(package.read(entry), entry, "si")]  # fmt: skip
     formats = next((_formats(package.xml(entry)) for entry in parts_of_kind(package, part, "styles")), [])
     return _Book(sheets, strings, formats, from_1904)
-
-
-def _string(item: Element) -> str:
-    """The text of a string: of all its runs, but not of the phonetic reading beside them."""
-    pieces: list[str] = []
-    for inner in item:
-        name = local(inner)
-        if name == "t":
-            pieces.append(inner.text or "")
-        elif name == "r":
-            pieces.extend(text.text or "" for text in inner if local(text) == "t")
-    return "".join(pieces)
 
 
 def _formats(styles: Element) -> list[str]:
@@ -117,7 +105,7 @@ def _put_sheet(assembly: Assembly, package: Package, book: _Book, sheet: _Sheet)
     for entry in parts_of_kind(package, sheet.part, "comments"):
         for item in elements(package.read(entry), entry, "comment"):
             text = child(item, "text")
-            words = assembly.take(_unescaped(_string(text)) if text is not None else "")
+            words = take_string(assembly, marked_string(text)) if text is not None else ""
             reference = attribute(item, "ref")
             first = _address(reference.partition(":")[0])
             if first is None:
@@ -126,6 +114,9 @@ def _put_sheet(assembly: Assembly, package: Package, book: _Book, sheet: _Sheet)
                 assembly.put(
                     BlockKind.PARAGRAPH, words, fixed(SheetRange(sheet.name, f"{column_letters(first[0])}{first[1]}"))
                 )
+    n_embedded = sum(len(parts_of_kind(package, sheet.part, kind)) for kind in ("oleObject", "package"))
+    if n_embedded:
+        assembly.warnings.append(f"embedded objects of {sheet.name!r} that were not read: {n_embedded:,}")
     for entry in parts_of_kind(package, sheet.part, "drawing"):
         _put_text_boxes(assembly, package.xml(entry), sheet.name)
 
@@ -154,7 +145,7 @@ def _put_text_boxes(assembly: Assembly, drawing: Element, sheet_name: str) -> No
         where = fixed(SheetRange(sheet_name, f"{column_letters(column)}{row}"))
         for body in below(anchor, "txBody"):
             for lines in drawing_paragraphs(body):
-                assembly.put(BlockKind.PARAGRAPH, assembly.take_lines(lines), where)
+                assembly.put(BlockKind.PARAGRAPH, assembly.take_marked(lines), where)
 
 
 def _offset(element: Element | None) -> int:
@@ -231,7 +222,7 @@ def _value(assembly: Assembly, book: _Book, element: Element, name: str) -> tupl
         elif what == "is":
             inline = inner
     if kind == "inlineStr" and inline is not None:
-        return assembly.take(_unescaped(_string(inline))), True
+        return take_string(assembly, marked_string(inline)), True
     if value is None:
         return _uncomputed(assembly, book, formula, name), False
     if kind == "s":
@@ -240,13 +231,12 @@ def _value(assembly: Assembly, book: _Book, element: Element, name: str) -> tupl
             book.lost_strings.append(name)
             assembly.remove("number of a string", value)
             return "", True
-        text = book.strings[index]
-        return assembly.take(_unescaped(text)), True
+        return take_string(assembly, book.strings[index]), True
     if kind == "b":
         assembly.drop(assembly.take(value), "truth value")
         return assembly.make("TRUE" if value.strip() in ("1", "true") else "FALSE", "truth value"), False
     if kind != "n":  # the text a formula gives, an error, an ISO date
-        return assembly.take(_unescaped(value)), kind == "str"
+        return take_string(assembly, value), kind == "str"
     style = whole(element.get("s"), 0)
     shows = book.formats[style] if style < len(book.formats) else ""
     return _number(assembly, value, shows, from_1904=book.from_1904), False
@@ -276,16 +266,6 @@ def _uncomputed(assembly: Assembly, book: _Book, formula: Element | None, name: 
     return assembly.make("=", "sign of a formula") + text if text else ""
 
 
-def _unescaped(text: str) -> str:
-    if "_x" not in text:
-        return text
-    return _ESCAPED.sub(lambda match: _character(int(match.group(1), 16)), text)
-
-
-def _character(code: int) -> str:
-    return "" if 0xD800 <= code <= 0xDFFF else chr(code)
-
-
 def _warn(assembly: Assembly, book: _Book) -> None:
     hidden = [sheet.name for sheet in book.sheets if sheet.state == "hidden"]
     very_hidden = [sheet.name for sheet in book.sheets if sheet.state == "veryHidden"]
@@ -299,6 +279,5 @@ def _warn(assembly: Assembly, book: _Book) -> None:
         ("cells whose text the file does not hold", book.lost_strings),
     ):
         if names:
-            named = ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
-            assembly.warnings.append(f"{words} ({len(names):,}): {named}")
+            assembly.warnings.append(f"{words} ({len(names):,}): {named(names)}")
     assembly.warnings.extend(said_of_formulas(book.uncomputed))

@@ -27,6 +27,7 @@ from gawah.types import (
 
 _A1 = re.compile(r"([A-Z]{1,3})([1-9][0-9]{0,6})(?::([A-Z]{1,3})([1-9][0-9]{0,6}))?")
 _CELL = re.compile(r"([A-Z]{1,3})([1-9][0-9]{0,6})")
+_HEADERS = re.compile(r"(?:^|[./])0$")
 _SAME_LINE = 0.4  # of a box's height: how far the middles of two boxes of one line may lie apart
 _INSET_PT = 0.15  # at a cut between letters: a box that touches the next letter is read as holding it
 _RECENT_BOXES = 8  # a box that several places share is named once; they follow each other
@@ -104,14 +105,20 @@ def _join_pages(touched: Sequence[Place], span: Span) -> Locator:
     """All the pages; boxes of characters that follow each other on one line become one."""
     pages = [place.locator for place in touched if isinstance(place.locator, PageBoxes)]
     boxes: list[Box] = []
-    last_toward = ""
+    last_toward, tallest = "", 0.0
     for place, page in zip(touched, pages, strict=True):
         toward = place.advance.toward if place.advance else ""
         for box in [_narrowed(page.boxes[0], place, span)] if place.advance else page.boxes:
-            if boxes and toward and toward == last_toward and _on_one_line(boxes[-1], box, toward):
-                boxes[-1] = _around(boxes[-1], box)
+            height = _height(box, toward)
+            joined = _around(boxes[-1], box) if boxes and toward and toward == last_toward else None
+            highest = (1 + _SAME_LINE) * max(
+                tallest, height
+            )  # on a line that is not level boxes climb away from the first
+            if joined and _on_one_line(boxes[-1], box, toward) and _height(joined, toward) <= highest:
+                boxes[-1], tallest = joined, max(tallest, height)
             elif box not in boxes[-_RECENT_BOXES:]:
                 boxes.append(box)
+                tallest = height
             last_toward = toward
     first = min(pages, key=lambda page: page.first_page)
     last, confidence = max(page.last_page for page in pages), min(page.confidence for page in pages)
@@ -151,6 +158,11 @@ def _on_one_line(a: Box, b: Box, toward: str) -> bool:
     return apart < _SAME_LINE * height and -_SAME_LINE * height < gap < _WORD_GAP * height
 
 
+def _height(box: Box, toward: str) -> float:
+    """How far a box reaches across the line."""
+    return box.x1 - box.x0 if toward in ("up", "down") else box.y1 - box.y0
+
+
 def _around(a: Box, b: Box) -> Box:
     return Box(a.page, min(a.x0, b.x0), min(a.y0, b.y0), max(a.x1, b.x1), max(a.y1, b.y1))
 
@@ -175,9 +187,9 @@ def _join_boxes(boxes: Sequence[ImageBox], _: Span) -> Locator:
 
 
 def _join_parts(parts: Sequence[MailPart], span: Span) -> Locator | None:
-    """One part. A message's headers ("0", "2.0") stand above its body in every reader: what holds both is in the body."""
+    """One part. A message's headers ("0", "2.0", in a mailbox "3/0") stand above its body in every reader: what holds both is in the body."""
     names = {part.part for part in parts}
-    names = {name for name in names if name.rpartition(".")[2] != "0"} or names
+    names = {name for name in names if not _HEADERS.search(name)} or names
     return MailPart(names.pop(), span.start, span.end) if len(names) == 1 else None
 
 

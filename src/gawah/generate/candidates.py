@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gawah.media_types import is_by_line
-from gawah.text import sentences, trim
+from gawah.text import are_rows, sentences, trim
 from gawah.types import CsvCells, NumberedSource, SheetRange, Span
 
 LONG_CHARS = 600  # a longer piece is quoted only when nothing shorter answers as well
@@ -89,9 +89,11 @@ def _lines(content: str) -> Iterator[Span]:
 def _blocks(content: str) -> Iterator[tuple[str, Span]]:
     """Lines of Markdown to (kind, span): row, code (a line each), item, text (a paragraph)."""
     fence, kind, start, end = "", "", 0, 0
-    for span in _lines(content):
+    spans = list(_lines(content))
+    rows = are_rows([span.slice(content) for span in spans])
+    for span, is_row in zip(spans, rows, strict=True):
         line = span.slice(content)
-        line_kind = _kind(line, kind, fence)
+        line_kind = _kind(line, kind, fence, is_row=is_row)
         if kind and line_kind != "more":
             yield kind, Span(start, end)
             kind = ""
@@ -107,7 +109,7 @@ def _blocks(content: str) -> Iterator[tuple[str, Span]]:
         yield kind, Span(start, end)
 
 
-def _kind(line: str, open_kind: str, fence: str) -> str:
+def _kind(line: str, open_kind: str, fence: str, *, is_row: bool) -> str:
     """What a line is, given the block that is open and the fence we are in; "more" when it goes on with the block."""
     if fence:
         return "fence" if line.strip().startswith(fence) and not line.strip().strip(fence[0]) else "code"
@@ -117,7 +119,7 @@ def _kind(line: str, open_kind: str, fence: str) -> str:
         return "blank"
     if _HEADING.match(line):
         return "heading"
-    if _ROW.match(line):
+    if is_row:
         return "row"
     if _ITEM.match(line):
         return "item"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
@@ -85,6 +85,11 @@ class LocalGenerator:
         """The prompt's size in the model's own tokens, with its chat template."""
         return self._start().count(prompt)
 
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """How many of the model's own tokens each text is; raises GeneratorError."""
+        running = self._start()
+        return [running.count_text(text) for text in texts]
+
     def _fitting(self, prompt: Prompt) -> _Running:
         running = self._start()
         n_tokens = running.count(prompt)
@@ -136,10 +141,11 @@ class _Running:
 
     def count(self, prompt: Prompt) -> int:
         messages = [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}]
-        text = self._asked("POST", "/apply-template", {"messages": messages})["prompt"]
-        return len(
-            self._asked("POST", "/tokenize", {"content": text, "add_special": True, "parse_special": True})["tokens"]
-        )
+        return self.count_text(self._asked("POST", "/apply-template", {"messages": messages})["prompt"])
+
+    def count_text(self, text: str) -> int:
+        asked = {"content": text, "add_special": True, "parse_special": True}
+        return len(self._asked("POST", "/tokenize", asked)["tokens"])
 
     def _asked(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         try:

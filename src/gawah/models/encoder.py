@@ -16,22 +16,19 @@ from threading import Lock
 import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
-from onnxruntime.capi import onnxruntime_pybind11_state
 
 from gawah.errors import ModelError
-from gawah.models.checkpoint import Checkpoint, default_cache_directory, find_checkpoint
+from gawah.models.checkpoint import Checkpoint, find_checkpoint
+from gawah.models.folder import default_cache_directory
 from gawah.models.graph_cache import cached_graph
 from gawah.models.graph_names import INPUT_IDS, SENTENCE, TOKENS
+from gawah.models.session import load_graph
 from gawah.models.wordpieces import Pieces, WordPieces
 from gawah.ports import Embedding, QueryEmbedding, TokenCodes, Vector
 from gawah.types import ModelStamp
 
 TOKEN_FORMAT = "sign1-fp16/1"  # the layout that ports.TokenCodes describes  # noqa: S105
 _NORM_TOLERANCE = 1e-5
-# The runtime's error classes share no ancestor but Exception.
-_RUNTIME_ERRORS = tuple(
-    kind for kind in vars(onnxruntime_pybind11_state).values() if isinstance(kind, type) and issubclass(kind, Exception)
-)
 
 
 class OnnxEncoder:
@@ -87,7 +84,7 @@ class OnnxEncoder:
         """Listing documents, or cutting chunks, needs the stamp and the tokenizer only: loading takes 0.2 s."""
         with self._loading:
             if self._loaded is None:
-                self._loaded = _load(cached_graph(self.checkpoint, self._cache))
+                self._loaded = load_graph(cached_graph(self.checkpoint, self._cache))
             return self._loaded
 
     def _run(self, pieces: Pieces) -> tuple[Vector, NDArray[np.float32]]:
@@ -123,22 +120,6 @@ def _unit_rows(rows: NDArray[np.float32], model: str) -> NDArray[np.float32]:
     if not (np.isfinite(norms).all() and (norms > 0).all()):
         raise ModelError(f"{model} gave a token vector without a direction; check its weights' source")
     return np.asarray(rows / norms[:, np.newaxis], dtype=np.float32)
-
-
-def _load(graph: Path) -> onnxruntime.InferenceSession:
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    # The graph is written fused: there is nothing left to optimise.
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    # Lengths vary from text to text: a pattern per shape would be kept for each of them. The arena stays, it needs
-    # 20 MB less than the C library's allocator with two threads.
-    options.enable_mem_pattern = False
-    try:
-        return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
-    except _RUNTIME_ERRORS as error:
-        reason = str(error).strip().splitlines()[0]
-        raise ModelError(f"onnxruntime cannot load {graph} ({reason}); remove {graph.parent} and try again") from error
 
 
 def _stamp(checkpoint: Checkpoint) -> ModelStamp:

@@ -1,10 +1,10 @@
-"""From a BERT checkpoint to an ONNX graph that gives a text's vector and its tokens' vectors in one pass.
+"""From a BERT checkpoint to an ONNX graph: a text's vector and its tokens' vectors in one pass, or the score of a pair.
 
 The graph is written with onnxruntime's fused operators (Attention, Gelu), so that nothing is left to optimise when it
 is loaded, and goes to two files: the nodes, and the matrices as raw float32 in a file that the runtime maps into
 memory (loaded in 50 ms; 165 ms and 90 MB more with the matrices inside). Matrices are transposed once, here, to
-[inputs, outputs]. The graph takes rows of equal length: there is no padding, hence no mask, and token type 0 is folded
-into the position table.
+[inputs, outputs]. The graph takes rows of equal length: there is no padding, hence no mask. Texts
+are all of token type 0, which is folded into the position table; pairs come with their types.
 
 BERT: Devlin et al. 2019. Mean pooling and normalising: Reimers and Gurevych 2019. Operators: onnxruntime's
 `ContribOperators.md`.
@@ -21,8 +21,18 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from gawah.models.checkpoint import BertShape, Checkpoint, Pooling
-from gawah.models.graph_names import GRAPH_FILE, INPUT_IDS, SENTENCE, TOKENS, WEIGHTS_FILE
+from gawah.models.graph_names import (
+    GRAPH_FILE,
+    INPUT_IDS,
+    LOGIT,
+    PIECE_TYPES,
+    SENTENCE,
+    TOKENS,
+    WEIGHTS_FILE,
+    GraphSource,
+    Head,
+)
+from gawah.models.shape import BertShape
 from gawah.models.weights import Weights, open_weights
 
 if TYPE_CHECKING:
@@ -36,15 +46,13 @@ _ALIGNMENT_BYTES = 4096  # a matrix begins on a page: it can be mapped where it 
 _TINY_NORM = 1e-12  # keeps a zero vector from becoming NaN; its norm is then found not to be 1
 
 
-def write_graph(checkpoint: Checkpoint, directory: Path) -> None:
+def write_graph(checkpoint: GraphSource, directory: Path) -> None:
     """Writes GRAPH_FILE and WEIGHTS_FILE into a folder. ModelError for weights that are not what config.json says."""
     with (directory / WEIGHTS_FILE).open("xb") as stream, open_weights(checkpoint.weights_path) as weights:
         graph = _Graph(stream)
-        hidden = _encoder(graph, weights, checkpoint.shape)
-        outputs = _embedding_head(graph, hidden, checkpoint.shape, checkpoint.pooling)
-    ids = helper.make_tensor_value_info(INPUT_IDS, TensorProto.INT64, ["batch", "sequence"])
+        inputs, outputs = _model(graph, weights, checkpoint.shape, checkpoint.head)
     model = helper.make_model(
-        helper.make_graph(graph.nodes, "bert", [ids], outputs, graph.initializers),
+        helper.make_graph(graph.nodes, "bert", inputs, outputs, graph.initializers),
         opset_imports=[helper.make_opsetid("", _OPSET), helper.make_opsetid(_CONTRIB, 1)],
         producer_name="gawah",
         ir_version=_IR_VERSION,
@@ -83,29 +91,63 @@ class _Graph:
         return name
 
 
-def _encoder(graph: _Graph, weights: Weights, shape: BertShape) -> str:
-    """Embeddings and all layers; returns the name of the hidden states [batch * sequence, dimensions]."""
-    hidden = _input_embeddings(graph, weights, shape)
+def _model(graph: _Graph, weights: Weights, shape: BertShape, head: Head) -> tuple[list[Any], list[Any]]:
+    """Embeddings, layers and head; returns the graph's inputs and outputs."""
+    if head == "score":
+        outputs = _score_head(
+            graph, weights, shape, _layers(graph, weights, shape, _pair_embeddings(graph, weights, shape))
+        )
+        names = [INPUT_IDS, PIECE_TYPES]
+    else:
+        outputs = _embedding_head(
+            graph, _layers(graph, weights, shape, _text_embeddings(graph, weights, shape)), shape, head
+        )
+        names = [INPUT_IDS]
+    return [helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "sequence"]) for name in names], outputs
+
+
+def _layers(graph: _Graph, weights: Weights, shape: BertShape, hidden: str) -> str:
+    """All layers over hidden states [batch * sequence, dimensions]; returns the name of the last ones."""
     for number in range(shape.n_layers):
         hidden = _layer(graph, weights, shape, f"encoder.layer.{number}.", hidden)
     return hidden
 
 
-def _input_embeddings(graph: _Graph, weights: Weights, shape: BertShape) -> str:
+def _text_embeddings(graph: _Graph, weights: Weights, shape: BertShape) -> str:
+    positions, types = _tables(weights, shape)
+    return _embedded(graph, weights, shape, _words(graph, weights, shape), positions + types[0])
+
+
+def _pair_embeddings(graph: _Graph, weights: Weights, shape: BertShape) -> str:
+    positions, types = _tables(weights, shape)
+    of_types = graph.node("Gather", graph.constant("token_type_embeddings", types), PIECE_TYPES)
+    words = graph.node("Add", _words(graph, weights, shape), of_types)
+    return _embedded(graph, weights, shape, words, positions)
+
+
+def _tables(weights: Weights, shape: BertShape) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Of positions, and of token types."""
     size = shape.hidden_size
-    words = graph.matrix(
-        "word_embeddings", weights.tensor("embeddings.word_embeddings.weight", shape.vocabulary_size, size)
+    return (
+        weights.tensor("embeddings.position_embeddings.weight", shape.n_positions, size),
+        weights.tensor("embeddings.token_type_embeddings.weight", shape.n_token_types, size),
     )
-    types = weights.tensor("embeddings.token_type_embeddings.weight", shape.n_token_types, size)
-    positions = graph.matrix(
-        "position_embeddings",
-        weights.tensor("embeddings.position_embeddings.weight", shape.n_positions, size) + types[0],
-    )
+
+
+def _words(graph: _Graph, weights: Weights, shape: BertShape) -> str:
+    rows = weights.tensor("embeddings.word_embeddings.weight", shape.vocabulary_size, shape.hidden_size)
+    return graph.node("Gather", graph.matrix("word_embeddings", rows), INPUT_IDS)
+
+
+def _embedded(graph: _Graph, weights: Weights, shape: BertShape, words: str, position_rows: NDArray[np.float32]) -> str:
+    """What the layers begin with: the words and their positions, added and normalised."""
+    size = shape.hidden_size
+    positions = graph.matrix("position_embeddings", position_rows)
     zero = graph.constant("zero", np.array([0], np.int64))
     one = graph.constant("one", np.array([1], np.int64))
     ids_shape = graph.node("Shape", INPUT_IDS)
     used_positions = graph.node("Slice", positions, zero, graph.node("Gather", ids_shape, one, axis=0), zero)
-    total = graph.node("Add", graph.node("Gather", words, INPUT_IDS), used_positions)
+    total = graph.node("Add", words, used_positions)
     width = graph.constant("width", np.array([size], np.int64))
     graph.node("Concat", ids_shape, width, axis=0, name=_CUBE)
     flat = graph.node("Reshape", total, graph.constant(_FLAT, np.array([-1, size], np.int64)))
@@ -150,8 +192,8 @@ def _layer_norm(graph: _Graph, weights: Weights, shape: BertShape, name: str, in
     return graph.node("LayerNormalization", inputs, scale, shift, axis=-1, epsilon=shape.layer_norm_epsilon)
 
 
-def _embedding_head(graph: _Graph, hidden: str, shape: BertShape, pooling: Pooling) -> list[Any]:
-    """Adds the outputs SENTENCE and TOKENS to an encoder; another kind of model puts another head here."""
+def _embedding_head(graph: _Graph, hidden: str, shape: BertShape, pooling: Head) -> list[Any]:
+    """Adds the outputs SENTENCE and TOKENS."""
     hidden = graph.node("Reshape", hidden, _CUBE, name=TOKENS)
     if pooling == "mean":
         pooled = graph.node("ReduceMean", hidden, axes=[1], keepdims=0)
@@ -164,3 +206,21 @@ def _embedding_head(graph: _Graph, hidden: str, shape: BertShape, pooling: Pooli
         helper.make_tensor_value_info(SENTENCE, TensorProto.FLOAT, ["batch", shape.hidden_size]),
         helper.make_tensor_value_info(TOKENS, TensorProto.FLOAT, ["batch", "sequence", shape.hidden_size]),
     ]
+
+
+def _score_head(graph: _Graph, weights: Weights, shape: BertShape, hidden: str) -> list[Any]:
+    """Adds the output LOGIT: the first token through the pooler (dense, tanh) and the classifier."""
+    size = shape.hidden_size
+    first = graph.constant("first", np.array(0, np.int64))
+    pooled = _dense(
+        graph,
+        weights,
+        "pooler.dense",
+        graph.node("Gather", graph.node("Reshape", hidden, _CUBE), first, axis=1),
+        (size, size),
+    )
+    weight = graph.constant("classifier.weight", weights.head_tensor("classifier.weight", 1, size).T)
+    bias = graph.constant("classifier.bias", weights.head_tensor("classifier.bias", 1))
+    scored = graph.node("Gemm", graph.node("Tanh", pooled), weight, bias)
+    graph.node("Reshape", scored, graph.constant("row", np.array([-1], np.int64)), name=LOGIT)
+    return [helper.make_tensor_value_info(LOGIT, TensorProto.FLOAT, ["batch"])]

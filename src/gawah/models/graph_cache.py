@@ -19,15 +19,14 @@ from pathlib import Path
 
 from gawah.errors import ModelError
 from gawah.fingerprint import sha256_file, sha256_json
-from gawah.models.checkpoint import Checkpoint
 from gawah.models.filehash import remembered_sha256
-from gawah.models.graph_names import GRAPH_FILE, GRAPH_FORMAT, WEIGHTS_FILE
+from gawah.models.graph_names import GRAPH_FILE, GRAPH_FORMAT, WEIGHTS_FILE, GraphSource
 
 _MANIFEST = "manifest.json"
 _BUILDING = ".building-"
 
 
-def cached_graph(checkpoint: Checkpoint, cache_directory: Path) -> Path:
+def cached_graph(checkpoint: GraphSource, cache_directory: Path) -> Path:
     """The path of the checkpoint's graph file, built when it is not there or damaged.
 
     Raises ModelError when the weights cannot be read or the folder cannot be written.
@@ -48,8 +47,8 @@ def cached_graph(checkpoint: Checkpoint, cache_directory: Path) -> Path:
     return folder / GRAPH_FILE
 
 
-def _graph_key(checkpoint: Checkpoint) -> str:
-    parts = ["graph", GRAPH_FORMAT, checkpoint.model_sha256, asdict(checkpoint.shape), checkpoint.pooling]
+def _graph_key(checkpoint: GraphSource) -> str:
+    parts = ["graph", GRAPH_FORMAT, checkpoint.model_sha256, asdict(checkpoint.shape), checkpoint.head]
     return sha256_json(parts)[:32]
 
 
@@ -67,7 +66,7 @@ def _is_whole(folder: Path, cache: Path) -> bool:
         return False
 
 
-def _build(checkpoint: Checkpoint, folder: Path) -> None:
+def _build(checkpoint: GraphSource, folder: Path) -> None:
     """Builds a graph and puts it in place of whatever has its name. The lock is held."""
     from gawah.models.graph import write_graph  # brings in onnx (0.2 s), which only building needs
 

@@ -27,10 +27,16 @@ class Weights:
 
     def tensor(self, name: str, *shape: int) -> NDArray[np.float32]:
         """One tensor of the encoder as float32; its shape must be the one given, its values finite."""
-        name = self._prefix + name
+        return self._read(self._prefix + name, shape)
+
+    def head_tensor(self, name: str, *shape: int) -> NDArray[np.float32]:
+        """The same of what stands beside the encoder in a larger model."""
+        return self._read(name, shape)
+
+    def _read(self, name: str, shape: tuple[int, ...]) -> NDArray[np.float32]:
         if name not in self._names:
             raise ModelError(
-                f"{self._path} has no tensor {name}; it is not the BERT encoder that its config.json describes"
+                f"{self._path} has no tensor {name}; it is not the BERT model that its config.json describes"
             )
         try:
             found = np.asarray(self._tensors.get_tensor(name))

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,22 +53,12 @@ class WordPieces:
 
     def __init__(self, checkpoint: Checkpoint) -> None:
         """Raises ModelError when the tokenizer cannot be read or knows pieces that the weights do not."""
-        path = checkpoint.tokenizer_path
-        model = read_object(path).get("model")
-        if not isinstance(model, dict) or model.get("type") != "WordPiece" or not isinstance(model.get("vocab"), dict):
-            raise ModelError(f"{path} holds no WordPiece vocabulary; use a BERT model's tokenizer.json")
-        self._tokenizer = Tokenizer.from_file(str(path))
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
-        n_rows = checkpoint.shape.vocabulary_size
-        n_known = self._tokenizer.get_vocab_size()
-        if n_known > n_rows or self._tokenizer.id_to_token(n_rows) is not None:
-            raise ModelError(f"{path} knows {n_known} pieces, the weights {n_rows}; the two do not belong together")
+        self._tokenizer, vocabulary = read_tokenizer(checkpoint.tokenizer_path, checkpoint.shape.vocabulary_size)
         self._window_tokens = checkpoint.window_tokens
         self._unknown = self._tokenizer.token_to_id("[UNK]")
         special = {number for number, token in self._tokenizer.get_added_tokens_decoder().items() if token.special}
         self._special = frozenset(special - {self._unknown})
-        self._unread = UnreadWords(piece.removeprefix(_CONTINUATION) for piece in model["vocab"])
+        self._unread = UnreadWords(piece.removeprefix(_CONTINUATION) for piece in vocabulary)
 
     def count(self, texts: Sequence[str]) -> list[int]:
         """Pieces of each text, specials included, without truncation."""
@@ -157,6 +148,20 @@ class WordPieces:
                 kept.append(place)
         numbers = [self._unknown if at in unread else ids[at] for at in positions]
         return Pieces(np.array(numbers, np.int64), np.array(kept, np.int64))
+
+
+def read_tokenizer(path: Path, n_rows: int) -> tuple[Tokenizer, Collection[str]]:
+    """A WordPiece tokenizer that neither cuts nor pads, and its pieces. `n_rows`: how many pieces the weights know."""
+    model = read_object(path).get("model")
+    if not isinstance(model, dict) or model.get("type") != "WordPiece" or not isinstance(model.get("vocab"), dict):
+        raise ModelError(f"{path} holds no WordPiece vocabulary; use a BERT model's tokenizer.json")
+    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    n_known = tokenizer.get_vocab_size()
+    if n_known > n_rows or tokenizer.id_to_token(n_rows) is not None:
+        raise ModelError(f"{path} knows {n_known} pieces, the weights {n_rows}; the two do not belong together")
+    return tokenizer, model["vocab"]
 
 
 @lru_cache(maxsize=1 << 16)

@@ -222,12 +222,12 @@ class SqliteCatalog:
                 "UPDATE documents SET state = 'ready', failure_code = NULL, failure_reason = NULL, retryable = 0, "
                 "next_try_at = NULL, media_type = ?, size_bytes = ?, file_sha256 = ?, indexed_sha256 = ?, title = ?, "
                 "language = ?, text_sha256 = ?, stamp = ?, n_chars = ?, n_chunks = ?, n_tokens = ?, n_truncated = ?, "
-                "quality = ?, updated_at = ? WHERE no = ?",
+                "quality = ?, warnings = ?, updated_at = ? WHERE no = ?",
                 (
                     source.media_type, source.size_bytes, source.sha256, source.sha256, document.title,
                     document.language, sha256_text(document.text), json.dumps(to_json(stamp), sort_keys=True),
                     counters.n_chars, counters.n_chunks, counters.n_tokens, counters.n_truncated,
-                    json.dumps(dict(document.quality)), now, job.document.no,
+                    json.dumps(dict(document.quality)), json.dumps(document.warnings), now, job.document.no,
                 ),
             )  # fmt: skip
             jobs.finish(opened, job)

@@ -171,4 +171,10 @@ UPDATE documents SET quality = coalesce(
   (SELECT json_extract(extraction, '$.quality') FROM contents WHERE document_no = documents.no), '{}');
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _SERVING, _QUALITY)
+_WARNINGS = """
+ALTER TABLE documents ADD COLUMN warnings TEXT NOT NULL DEFAULT '[]';
+UPDATE documents SET warnings = coalesce(
+  (SELECT json_extract(extraction, '$.warnings') FROM contents WHERE document_no = documents.no), '[]');
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _SERVING, _QUALITY, _WARNINGS)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -34,10 +36,14 @@ from gawah.wire import from_json, to_json
 
 Row = sqlite3.Row
 
+# How `extraction_json` writes what begins a place, and that there is none. Quotes inside of strings are escaped.
+_PLACE_BEGINS = re.compile(r'\{"span":\[([0-9]+),([0-9]+)\]')
+_NO_PLACES = '"places":[]'
+
 DOCUMENT_COLUMNS = (
     "d.no, d.id, d.collection, d.name, d.uri, d.media_type, d.size_bytes, d.file_sha256, d.indexed_sha256, d.state, "
     "d.failure_code, d.failure_reason, d.retryable, d.attempts, d.next_try_at, d.title, d.language, d.text_sha256, "
-    "d.stamp, d.n_chars, d.n_chunks, d.n_tokens, d.n_truncated, d.quality, d.updated_at"
+    "d.stamp, d.n_chars, d.n_chunks, d.n_tokens, d.n_truncated, d.quality, d.warnings, d.updated_at"
 )
 CHUNK_COLUMNS = (
     "c.id AS chunk_id, d.id AS document_id, c.ordinal, c.section, c.first, c.past, c.n_tokens, c.n_head_chars, c.text"
@@ -72,6 +78,7 @@ def document_record(row: Row) -> DocumentRecord:
         counters=DocumentCounters(row["n_chars"], row["n_chunks"], row["n_tokens"], row["n_truncated"]),
         updated_at=row["updated_at"],
         quality=json.loads(row["quality"]),
+        warnings=tuple(json.loads(row["warnings"])),
     )
 
 
@@ -156,6 +163,24 @@ def document(row: Row) -> Document:
         removed=tuple(from_json(Removal, removal) for removal in kept["removed"]),
         quality=kept.get("quality", {}),  # documents of the first release have none
     )
+
+
+def places_near(extraction: str, spans: Sequence[Span]) -> tuple[bool, list[Place]]:
+    """Whether a stored extraction has places at all, and those of them that a span touches, in order.
+
+    A book has a hundred thousand, and reading all that takes a second: they are found by how each begins, which no string
+    of the JSON can look like, and only what is asked for is read.
+    """
+    decoder, near, n_places = json.JSONDecoder(), [], 0
+    for match in _PLACE_BEGINS.finditer(extraction):
+        n_places += 1
+        start, end = int(match.group(1)), int(match.group(2))
+        if any(start < span.end and span.start < end for span in spans):
+            near.append(_place(decoder.raw_decode(extraction, match.start())[0]))
+    if n_places or _NO_PLACES in extraction:
+        return n_places > 0, near
+    places = [_place(body) for body in json.loads(extraction)["places"]]  # as the first release wrote them
+    return bool(places), [place for place in places if any(place.span.overlaps(span) for span in spans)]
 
 
 def _place_json(place: Place) -> dict[str, object]:

@@ -10,9 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gawah.errors import NotFoundError
+from gawah.fragment import locate_each
 from gawah.ports import IndexRow, SegmentRecord
 from gawah.store import records
-from gawah.types import Chunk, Document, DocumentRecord, Filter, Hit, ModelStamp, Passage
+from gawah.types import (
+    CharRange,
+    Chunk,
+    Document,
+    DocumentRecord,
+    Filter,
+    Hit,
+    Locator,
+    ModelStamp,
+    Passage,
+    Span,
+)
 from gawah.wire import from_json
 
 
@@ -157,6 +169,20 @@ class SqliteSnapshot:
             raise NotFoundError(f"document number {document_no} has no text: no version of it was ever ready")
         return records.document(row)
 
+    def locate(self, document_id: str, text_sha256: str, spans: Sequence[Span]) -> list[Locator] | None:
+        """Where each span of a canonical text is in the original; None when the document has another text, or is gone."""
+        row = self._connection.execute(
+            "SELECT t.text, t.extraction FROM documents d JOIN contents t ON t.document_no = d.no "
+            "WHERE d.id = ? AND d.text_sha256 = ?",
+            (document_id, text_sha256),
+        ).fetchone()
+        if row is None:
+            return None
+        has_places, near = records.places_near(row["extraction"], spans)
+        if has_places and not near:
+            return [CharRange(span.start, span.end) for span in spans]
+        return locate_each(near, row["text"], spans)
+
     def page(
         self, collections: Sequence[str], state: str, after: tuple[str, str], limit: int, words: str = ""
     ) -> list[DocumentRecord]:
@@ -181,6 +207,15 @@ class SqliteSnapshot:
             (time,),
         )
         return [records.document_record(row) for row in rows]
+
+    def count(self) -> int:
+        """How many documents there are, in whatever state."""
+        return int(self._connection.execute("SELECT count(*) FROM documents").fetchone()[0])
+
+    def names(self) -> dict[str, tuple[str, str]]:
+        """Collection and name of every document, by its id."""
+        rows = self._connection.execute("SELECT id, collection, name FROM documents")
+        return {row["id"]: (row["collection"], row["name"]) for row in rows}
 
     def counts(self) -> list[tuple[str, str, int, int, int]]:
         """(collection, state, documents, chunks, bytes), by collection and state."""

@@ -24,7 +24,7 @@ class Statement:
 
     @property
     def is_row(self) -> bool:
-        return self.text.startswith("|")
+        return self.text.startswith("|") or " | " in self.text
 
 
 @dataclass(frozen=True)

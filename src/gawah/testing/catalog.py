@@ -10,6 +10,7 @@ import numpy as np
 
 from gawah.errors import LeaseLostError, StampMismatchError
 from gawah.fingerprint import chunk_id, document_id, sha256_text
+from gawah.fragment import locate, locate_each
 from gawah.ports import Catalog, Embedding, TokenCodes
 from gawah.types import (
     Advance,
@@ -31,6 +32,7 @@ from gawah.types import (
     PageBoxes,
     Place,
     Removal,
+    SheetRange,
     SourceFile,
     Span,
     Stamp,
@@ -148,6 +150,30 @@ class CatalogContract:
         commit(catalog, job, document)
         with catalog.snapshot() as snapshot:
             assert snapshot.load_document(snapshot.find_document("a.pdf").no) == document
+
+    def test_spans_are_located_as_in_the_document_itself(self, catalog: Any) -> None:
+        document = replace(
+            make_document("a.xlsx", "abc | def\nghi\n"),
+            places=(
+                Place(Span(0, 3), SheetRange("S", "A1")),
+                Place(Span(6, 9), SheetRange("S", "B1")),
+                Place(Span(10, 13), SheetRange("S", "A2")),
+            ),
+        )
+        catalog.enqueue([("default", "a.xlsx", document.source.uri)])
+        job = catalog.claim("tester")
+        assert job is not None
+        commit(catalog, job, document)
+        plain = add(catalog, "b.txt", "one\ntwo\nthree\n")
+        with catalog.snapshot() as snapshot:
+            for known in (document, plain):
+                sha256 = sha256_text(known.text)
+                spans = [Span(a, b) for a in range(len(known.text)) for b in range(a, len(known.text))]
+                for span in spans:
+                    assert snapshot.locate(known.id, sha256, [span]) == [locate(known.places, known.text, span)], span
+                assert snapshot.locate(known.id, sha256, spans) == locate_each(known.places, known.text, spans)
+            assert snapshot.locate(document.id, sha256_text("another text"), [Span(0, 1)]) is None
+            assert snapshot.locate("nobody", sha256_text(document.text), [Span(0, 1)]) is None
 
     def test_nothing_of_a_document_is_seen_before_its_commit(self, catalog: Any) -> None:
         catalog.enqueue([("default", "a.txt", "file:///a.txt")])

@@ -36,6 +36,7 @@ class Page:
     content: list[bytes] = field(default_factory=list)
     y: float = 0
     pictures: list[tuple[int, int, bytes]] = field(default_factory=list)
+    annotations: list[tuple[str, str, str]] = field(default_factory=list)
 
     def text(
         self, x: float, y: float, words: str, size: float = 10, font: str = "F1",
@@ -64,6 +65,19 @@ class Page:
         self.pictures.append((n_columns, n_rows, levels))
         x0, y0, x1, y1 = box
         return self.draw(f"q {x1 - x0} 0 0 {y1 - y0} {x0} {y0} cm /Im{len(self.pictures)} Do Q")
+
+    def upon(
+        self, box: tuple[float, float, float, float], entries: str, appearance: str = "",
+        *, state: str = "", hex_contents: str = "",
+    ) -> Self:  # fmt: skip
+        """An annotation with these entries of its dictionary; its appearance is operators within the box, that of a `state`
+        if it has one; an annotation with a field type, `/FT`, is a field of the document's form."""
+        place = f"/Type /Annot /Rect [{' '.join(map(str, box))}]"
+        words = f" /Contents <{hex_contents}>" if hex_contents else ""
+        drawn = f"<< /Type /XObject /Subtype /Form /BBox [0 0 {box[2] - box[0]} {box[3] - box[1]}] /Resources << /Font << /F1 3 0 R >> >>"
+        stream = f"{drawn} /Length {len(appearance)} >>\nstream\n{appearance}\nendstream" if appearance else ""
+        self.annotations.append((f"{place}{words} {entries}", stream, state))
+        return self
 
     def draw(self, operators: str) -> Self:
         self.content.append(operators.encode())
@@ -99,7 +113,18 @@ def pdf(
     objects[4] = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold /Encoding /WinAnsiEncoding >>"
     objects[5] = f"<< /Title ({title}) >>".encode()
     free = max(objects) + 2 * n_pages + 10
+    fields = ""
     for number, page in enumerate(pages):
+        upon = ""
+        for entries, appearance, state in page.annotations:
+            free += 2
+            upon += f"{free} 0 R "
+            fields += f"{free} 0 R " if "/FT " in entries else ""
+            shown = f"<< /{state} {free + 1} 0 R >>" if state else f"{free + 1} 0 R"
+            objects[free] = f"<< {entries}{f' /AP << /N {shown} >>' if appearance else ''} >>".encode("cp1252")
+            if appearance:
+                objects[free + 1] = appearance.encode("cp1252")
+        free += 2
         named = ""
         for position, (n_columns, n_rows, levels) in enumerate(page.pictures, start=1):
             packed, free = zlib.compress(levels), free + 1
@@ -112,10 +137,12 @@ def pdf(
         box = f"/MediaBox [0 0 {page.size[0]} {page.size[1]}]"
         box += f" /CropBox [{' '.join(map(str, page.crop))}]" if page.crop else ""
         objects[10 + 2 * number] = (
-            f"<< /Type /Page /Parent 2 0 R {box} /Rotate {page.rotate} /Contents {11 + 2 * number} 0 R "
+            f"<< /Type /Page /Parent 2 0 R {box} {f'/Annots [{upon}]' if upon else ''} /Rotate {page.rotate} /Contents {11 + 2 * number} 0 R "
             f"/Resources << {named and f'/XObject << {named}>> '}/Font << /F1 3 0 R /F2 4 0 R >> >> >>"
         ).encode()
         objects[11 + 2 * number] = b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream)
+    if fields:
+        objects[1] = f"{catalog} /AcroForm << /Fields [{fields}] /DR << /Font << /F1 3 0 R >> >> >> >>".encode()
     return assembled(objects, "/Root 1 0 R /Info 5 0 R")
 
 

@@ -9,6 +9,7 @@ from gawah.text.identifiers import NAMESPACE, identifier_terms
 from gawah.text.negation import Denial, denial, is_negated, stems
 from gawah.text.quantities import Quantities, Quantity, plain_digits, quantities
 from gawah.text.queries import STOP_WORDS, query_terms
+from gawah.text.rows import are_rows
 from gawah.text.sentences import sentences
 from gawah.text.statements import lines, statements
 from gawah.text.terms import analyze, fold, reference_terms
@@ -21,6 +22,7 @@ __all__ = [
     "Quantities",
     "Quantity",
     "analyze",
+    "are_rows",
     "collapse_space",
     "demands_of",
     "denial",

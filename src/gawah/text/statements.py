@@ -7,12 +7,13 @@ from collections.abc import Iterator
 import regex
 
 from gawah.text.boundaries import trim
+from gawah.text.rows import are_rows
 from gawah.text.sentences import sentences
 from gawah.types import Span
 
 _FENCE = regex.compile(r"[ ]{0,3}(`{3,}|~{3,})")
 _OPENS = regex.compile(r"[ \t]*(?:[-*+•][ \t]|\d{1,3}[.)][ \t]|>)")  # items and quoted lines go on in the lines below
-_ALONE = regex.compile(r"[ \t]*(?:\||#{1,6}[ \t])")  # rows and headings do not
+_HEADING = regex.compile(r"[ \t]*#{1,6}[ \t]")  # does not, nor do rows
 
 
 def statements(text: str) -> list[Span]:
@@ -39,10 +40,11 @@ def lines(text: str) -> list[Span]:
 def _groups(text: str) -> Iterator[tuple[Span, bool]]:
     """Ranges that no sentence crosses, and whether one is a statement as it stands."""
     start, at, fence = 0, 0, ""
-    for line in text.splitlines(keepends=True):
+    pieces = text.splitlines(keepends=True)
+    for line, is_row in zip(pieces, are_rows(pieces), strict=True):
         end = at + len(line)
         mark = _FENCE.match(line)
-        whole = bool(fence or mark or _ALONE.match(line))
+        whole = bool(fence or mark or is_row or _HEADING.match(line))
         if whole or not line.strip() or _OPENS.match(line):
             yield Span(start, at), False
             start = at

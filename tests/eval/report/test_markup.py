@@ -16,9 +16,9 @@ ANY = st.text(st.characters(codec=None, categories=None), max_size=60)
 
 
 def clean(words):
-    """What HTML cannot hold is replaced; a parser reads CR as LF."""
+    """What HTML cannot hold is replaced, what turns words round is shown; a parser reads CR as LF."""
     gone = "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
-    return re.sub(gone, "\ufffd", words)
+    return re.sub("[\u202a-\u202e\u2066-\u2069]", lambda one: f"\\u{ord(one.group()):x}", re.sub(gone, "\ufffd", words))
 
 
 class _Started(HTMLParser):
@@ -46,6 +46,13 @@ def test_markup_is_left_as_it_is_and_words_are_not():
     assert element("p", inside, "<i>") == "<p><b>a &lt; b</b>&lt;i&gt;</p>"
     assert isinstance(escaped("<"), Markup)
     assert joined(["<", Markup("<br>")], " & ") == "&lt; &amp; <br>"
+
+
+def test_no_word_of_others_turns_what_stands_beside_it_round():
+    """An override would show 40 as 04; marks of Urdu and Persian stay."""
+    assert told("fee \u202e04\u202c EUR\u2066") == '<p dir="auto">fee \\u202e04\\u202c EUR\\u2066</p>'
+    assert element("td", title="\u202d") == '<td title="\\u202d"></td>'
+    assert escaped("\u200e\u200f\u061c\u200c") == "\u200e\u200f\u061c\u200c"
 
 
 def test_a_slice_of_markup_is_words_again():

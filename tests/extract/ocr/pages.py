@@ -27,7 +27,9 @@ def installed_languages():
 
 def needs(*languages):
     missing = {"eng", *languages} - installed_languages()
-    return pytest.mark.skipif(bool(missing), reason=f"tesseract with {', '.join(sorted({'eng', *languages}))} is not there")
+    return pytest.mark.skipif(
+        bool(missing), reason=f"tesseract with {', '.join(sorted({'eng', *languages}))} is not there"
+    )
 
 
 def drawn(*texts, size=(1000, 500), points=28, paper=255, ink=0):
@@ -43,7 +45,9 @@ def drawn(*texts, size=(1000, 500), points=28, paper=255, ink=0):
     return page
 
 
-LINES = "The keeper writes every reading down.\nNobody may cross the lower bridge\nwhile the amber lamp is lit at night."
+LINES = (
+    "The keeper writes every reading down.\nNobody may cross the lower bridge\nwhile the amber lamp is lit at night."
+)
 WORDS = LINES.replace("\n", " ")
 
 

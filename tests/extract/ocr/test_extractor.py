@@ -249,7 +249,9 @@ def test_a_page_is_read_in_the_languages_of_its_script():
 
 def test_a_program_that_fails_is_an_error_with_what_it_said(tmp_path, monkeypatch):
     program = tmp_path / "tesseract"
-    program.write_text('#!/bin/sh\n[ "$1" = --list-langs ] && { echo "List (1):"; echo eng; exit 0; }\necho no memory >&2\nexit 3\n')
+    program.write_text(
+        '#!/bin/sh\n[ "$1" = --list-langs ] && { echo "List (1):"; echo eng; exit 0; }\necho no memory >&2\nexit 3\n'
+    )
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     with pytest.raises(ExtractionError, match="no memory") as caught:
@@ -272,7 +274,10 @@ def test_pages_get_memory_beforehand_and_time_one_by_one():
         assert limits.memory_bytes > base.memory_bytes
         assert limits.wall_s == base.wall_s
     counted = []
-    extract(source_of("a.png", encoded(plain()), "image/png"), encoded(plain()), options=ENGLISH, before_page=lambda: counted.append(1))
+    extract(
+        source_of("a.png", encoded(plain()), "image/png"),
+        encoded(plain()),
+        options=ENGLISH,
+        before_page=lambda: counted.append(1),
+    )
     assert counted == [1]
-
-

@@ -35,7 +35,11 @@ def test_light_letters_on_a_dark_board_slant_alike():
 
 @settings(max_examples=40, deadline=None)
 @given(
-    st.integers(0, 3), st.sampled_from([0.0, 3.0, -5.5]), st.sampled_from([1, 2]), st.integers(30, 170), st.integers(30, 90)
+    st.integers(0, 3),
+    st.sampled_from([0.0, 3.0, -5.5]),
+    st.sampled_from([1, 2]),
+    st.integers(30, 170),
+    st.integers(30, 90),
 )
 def test_a_spot_is_led_back_to_where_it_was(turns, skew, scale, x, y):
     page = Image.new("L", (200, 120), 255)

@@ -40,7 +40,10 @@ def column(left, texts, *, block, width=400, paragraph=1, top=0.0):
         y = top + 30 * number
         lines.append(
             OcrLine(
-                tuple(OcrWord(word, left + i * share, y, left + (i + 1) * share, y + 20, 95) for i, word in enumerate(words)),
+                tuple(
+                    OcrWord(word, left + i * share, y, left + (i + 1) * share, y + 20, 95)
+                    for i, word in enumerate(words)
+                ),
                 block,
                 paragraph,
             )
@@ -98,7 +101,9 @@ def test_a_wide_gap_parts_even_where_tesseract_sees_one_paragraph():
 
 
 def test_a_word_that_a_line_end_parts_is_whole_unless_the_page_spells_it_with_a_hyphen():
-    made = written(*column(0, ["locked at nine in the even-", "ing by the well-", "known and well-known keeper"], block=1))
+    made = written(
+        *column(0, ["locked at nine in the even-", "ing by the well-", "known and well-known keeper"], block=1)
+    )
     assert made.text == "locked at nine in the evening by the well-known and well-known keeper"
     assert made.conservation.holds
     assert made.conservation.dropped == {"hyphen at a line's end": 1}
@@ -114,7 +119,9 @@ def test_every_word_has_its_box_in_percent_and_says_when_the_page_was_hardly_leg
 
 
 def test_words_that_were_left_out_are_kept_aside_and_count():
-    page = OcrPage(100, 100, (OcrLine((OcrWord("siren", 0, 0, 9, 9, 90),), 1, 1),), unreadable=(OcrWord("|~;", 0, 0, 9, 9, 10),))
+    page = OcrPage(
+        100, 100, (OcrLine((OcrWord("siren", 0, 0, 9, 9, 90),), 1, 1),), unreadable=(OcrWord("|~;", 0, 0, 9, 9, 10),)
+    )
     writer = Writer(frozenset())
     writer.write(page, 1)
     assert (writer.text, [item.text for item in writer.removed]) == ("siren", ["|~;"])
@@ -148,10 +155,13 @@ def test_the_books_hold_and_every_letter_has_a_box(read):
 @given(st.lists(lines, max_size=8))
 def test_parting_columns_loses_no_word(read):
     made = in_columns(read)
+
     def key(word):
         return (word.text, word.x0, word.y0, word.x1, word.y1, word.confidence)
 
-    assert sorted(map(key, (w for line in made for w in line.words))) == sorted(map(key, (w for line in read for w in line.words)))
+    assert sorted(map(key, (w for line in made for w in line.words))) == sorted(
+        map(key, (w for line in read for w in line.words))
+    )
     assert all(line.words for line in made)
 
 

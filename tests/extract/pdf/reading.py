@@ -26,9 +26,7 @@ def locator_of(document, words):
 
 def chunks_of(document):
     """By the default chunker, with words for tokens."""
-    return chunk_document(
-        document, count_tokens=lambda texts: [len(text.split()) for text in texts], window_tokens=256
-    )
+    return chunk_document(document, count_tokens=lambda texts: [len(text.split()) for text in texts], window_tokens=256)
 
 
 def letters(text):
@@ -54,9 +52,7 @@ class BoxReader:
         return "".join(found)
 
     def touched(self, locator):
-        return "".join(
-            self._text(box.page).get_text_bounded(box.x0, box.y0, box.x1, box.y1) for box in locator.boxes
-        )
+        return "".join(self._text(box.page).get_text_bounded(box.x0, box.y0, box.x1, box.y1) for box in locator.boxes)
 
     def all_of(self, page):
         return self._text(page).get_text_range()

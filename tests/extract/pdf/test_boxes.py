@@ -12,7 +12,39 @@ from gawah.fragment import build, label, locate
 from gawah.testing.pdf import Page, pdf, wrapped
 from gawah.types import PageBoxes, Span
 
-WORDS = ["harbour", "lantern", "officer", "coffee", "waffle", "river", "journal", "quartz", "wavelet", "fjord", "pilgrim", "AVOW", "Tokyo", "yellow", "jigsaw", "minimum", "Yvonne", "typical", "kayak", "LATEX", "official", "1024", "3.14159", "(see", "page", "7)", "half-hearted", "fifth", "flag;", "sea:", '"Wolf"']
+WORDS = [
+    "harbour",
+    "lantern",
+    "officer",
+    "coffee",
+    "waffle",
+    "river",
+    "journal",
+    "quartz",
+    "wavelet",
+    "fjord",
+    "pilgrim",
+    "AVOW",
+    "Tokyo",
+    "yellow",
+    "jigsaw",
+    "minimum",
+    "Yvonne",
+    "typical",
+    "kayak",
+    "LATEX",
+    "official",
+    "1024",
+    "3.14159",
+    "(see",
+    "page",
+    "7)",
+    "half-hearted",
+    "fifth",
+    "flag;",
+    "sea:",
+    '"Wolf"',
+]
 
 
 def prose(seed, n_words):
@@ -58,7 +90,9 @@ def test_boxes_are_exact_on_turned_and_cropped_pages(rotate, crop):
 
 @pytest.mark.parametrize(("angle", "turn"), [((0, 1), 1), ((-1, 0), 2), ((0, -1), 3)])
 def test_text_that_runs_upwards_downwards_or_on_its_head_has_its_boxes(angle, turn):
-    data = pdf([Page().text(300, 400, "Sideways goes the crab", angle=angle).text(320, 420, "along the shore", angle=angle)])
+    data = pdf(
+        [Page().text(300, 400, "Sideways goes the crab", angle=angle).text(320, 420, "along the shore", angle=angle)]
+    )
     document = read(data)
     assert BoxReader(data).inside(locator_of(document, "goes the")) == "goes the"
     assert document.places[0].advance.toward == ("right", "up", "left", "down")[turn]

@@ -43,4 +43,9 @@ def test_a_page_tree_that_bites_its_tail_ends(sandbox):
         1: b"<< /Type /Catalog /Pages 2 0 R >>",
         2: b"<< /Type /Pages /Kids [2 0 R 2 0 R] /Count 99999999 >>",
     }
-    assert outcome(sandbox, assembled(objects, "/Root 1 0 R")) in {"damaged", "too_large", "timeout_cpu", "timeout_wall"}
+    assert outcome(sandbox, assembled(objects, "/Root 1 0 R")) in {
+        "damaged",
+        "too_large",
+        "timeout_cpu",
+        "timeout_wall",
+    }

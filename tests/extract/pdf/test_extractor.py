@@ -16,7 +16,9 @@ from gawah.extract.pdf.runs import PageText
 from gawah.testing.extractor import ExtractorContract, source_of
 from gawah.testing.pdf import Page, assembled, pdf, wrapped
 
-PROSE = "The harbour master wrote down every ship that came in, with its name, its port and what it carried on board. " * 4
+PROSE = (
+    "The harbour master wrote down every ship that came in, with its name, its port and what it carried on board. " * 4
+)
 SIMPLE = pdf([Page().lines(60, 700, wrapped(PROSE, 400))])
 # A page that is one grey image; its object is put in by `scanned`.
 _IMAGE = b"<< /Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8 /Length 1 >>\nstream\n\x80\nendstream"
@@ -63,7 +65,11 @@ def test_a_locked_file_opens_without_a_password_or_fails_by_name():
 
 @pytest.mark.parametrize(
     "broken",
-    [SIMPLE.replace(b"%PDF-1.7", b"\0\0\0\0\0\0\0\0"), SIMPLE[9:], SIMPLE.split(b"1 0 obj")[0] + SIMPLE[SIMPLE.index(b"3 0 obj") :]],
+    [
+        SIMPLE.replace(b"%PDF-1.7", b"\0\0\0\0\0\0\0\0"),
+        SIMPLE[9:],
+        SIMPLE.split(b"1 0 obj")[0] + SIMPLE[SIMPLE.index(b"3 0 obj") :],
+    ],
     ids=["header overwritten", "header cut off", "no catalog and no page tree"],
 )
 def test_what_is_mended_is_read_and_says_so(broken):
@@ -120,7 +126,10 @@ def test_a_reader_by_eye_gets_the_pages_that_need_it():
 
 
 def coded(shift):
-    return [line.translate({code: code + shift for code in range(33 - min(0, shift), 127 - max(0, shift))}) for line in wrapped(PROSE, 400)]
+    return [
+        line.translate({code: code + shift for code in range(33 - min(0, shift), 127 - max(0, shift))})
+        for line in wrapped(PROSE, 400)
+    ]
 
 
 @pytest.mark.parametrize("shift", [1, -29])
@@ -143,7 +152,7 @@ def test_the_declared_language_counts_unless_the_script_denies_it():
 def test_the_quality_counts_pages_columns_and_tables():
     assert read(SIMPLE).quality == {
         "pages": 1, "pages_read": 1, "pages_ocr": 0, "pages_unread": 0, "pages_low_confidence": 0,
-        "pages_invisible_text": 0, "columns": 1, "tables": 0,
+        "pages_invisible_text": 0, "columns": 1, "tables": 0, "fields": 0, "notes": 0,
     }  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 import pytest
 from tests.extract.pdf.reading import read
 
+from gawah.extract.pdf.page_numbers import is_set_off
 from gawah.testing.pdf import Page, pdf, wrapped
 
 TOPICS = ("harbours and tides", "rivers and their mouths", "wells and springs", "lakes and ponds", "snow and ice")
@@ -40,7 +41,11 @@ def test_running_heads_and_page_numbers_go_and_are_kept_with_their_boxes():
 def test_a_sentence_goes_on_under_a_foot_and_a_head():
     pages = [Page().text(60, 760, "A History of Water", 9) for _ in range(4)]
     for number, page in enumerate(pages):
-        page.lines(60, 700, ["this page " + line[10:] if not row else line for row, line in enumerate(body(TOPICS[number])[:-1])])
+        page.lines(
+            60,
+            700,
+            ["this page " + line[10:] if not row else line for row, line in enumerate(body(TOPICS[number])[:-1])],
+        )
         page.lines(60, page.y, [f"and what page {number} says does not end with it but"])
     document = read(pdf(pages))
     assert "does not end with it but this page is about rivers" in document.text
@@ -126,7 +131,9 @@ def test_the_repeated_head_of_a_table_and_its_rows_stay(levels):
 def test_rows_at_the_foot_stay_where_they_are_the_same_on_every_page_too():
     rows = [("Net amount", "17.50"), ("Grand total", "21.75")]
     document = numbered(
-        lambda i: [(x, 60 - 14 * row, word) for row, words in enumerate(rows) for x, word in zip((72, 400), words, strict=True)]
+        lambda i: [
+            (x, 60 - 14 * row, word) for row, words in enumerate(rows) for x, word in zip((72, 400), words, strict=True)
+        ]
     )
     assert [document.text.count(word) for words in rows for word in words] == [5] * 4
 
@@ -158,7 +165,10 @@ def test_a_column_of_line_numbers_goes():
     for number, line in enumerate(lines, start=1):
         page.text(60 - (4 if number > 9 else 0), 720 - 24 * number, str(number)).text(100, 720 - 24 * number, line)
     document = read(pdf([page]))
-    assert " ".join(document.text.split()) == ("What the witness said on the first day was put down in full, line by line. " * 14).strip()
+    assert (
+        " ".join(document.text.split())
+        == ("What the witness said on the first day was put down in full, line by line. " * 14).strip()
+    )
     assert set(reasons(document).values()) == {"line number"}
 
 
@@ -177,8 +187,19 @@ def test_the_numbers_of_clauses_stay():
     page, y = Page(), 760
     for number in range(1, 21):
         page.text(60, y, str(number), 10)
-        y = page.lines(90, y, wrapped(f"Party {number} shall keep the weir in the state in which it was found, and mend what "
-                                      "the flood has broken before the end of the year.", 420, 10)).y - 4
+        y = (
+            page.lines(
+                90,
+                y,
+                wrapped(
+                    f"Party {number} shall keep the weir in the state in which it was found, and mend what "
+                    "the flood has broken before the end of the year.",
+                    420,
+                    10,
+                ),
+            ).y
+            - 4
+        )
     document = read(pdf([page]))
     assert not document.removed
     assert all(f"{number} Party {number} shall" in document.text for number in range(1, 21))
@@ -187,7 +208,9 @@ def test_the_numbers_of_clauses_stay():
 def test_a_numbered_first_column_of_a_table_stays():
     page = Page()
     for number in range(1, 15):
-        page.text(60, 720 - 16 * number, str(number)).text(120, 720 - 16 * number, f"item {number}").text(300, 720 - 16 * number, f"{number}.00")
+        page.text(60, 720 - 16 * number, str(number)).text(120, 720 - 16 * number, f"item {number}").text(
+            300, 720 - 16 * number, f"{number}.00"
+        )
     document = read(pdf([page]))
     assert "7 | item 7 | 7.00" in document.text
     assert not document.removed
@@ -224,3 +247,19 @@ def test_the_same_words_in_another_size_elsewhere_are_read_too():
     document = read(pdf([page]))
     assert document.text.count("mark") == 2
     assert "printed twice" not in document.conservation.dropped
+
+
+@pytest.mark.parametrize("fact", ["Room {}", "Lecture hall {}", "Rule {} of the gate", "Day {} of the flood"])
+def test_facts_that_count_along_with_the_pages_are_text(fact):
+    document = numbered(lambda i: [(72, 760, fact.format(i))])
+    assert not document.removed
+    assert all(fact.format(number) in document.text for number in range(1, 6))
+
+
+@pytest.mark.parametrize("head", ["Water | {}", "{} · Water", "Water, pag. {}", "जल पृष्ठ {}", "Water p. {}"])
+def test_a_number_that_stands_as_a_page_number_does_goes_with_its_head(head):
+    if not head.isascii() and "·" not in head:
+        assert is_set_off(head.format(7), head.index("{"), head.index("{") + 1)
+        return
+    document = numbered(lambda i: [(72, 760, head.format(i))])
+    assert [removal.text for removal in document.removed] == [head.format(number) for number in range(1, 6)]

@@ -13,7 +13,9 @@ from gawah.testing.pdf import Page, pdf, wrapped
 from gawah.types import DocumentState
 
 BODY = "The harbour fee for a visiting boat is forty euro a night, payable to the harbour master before noon. "
-GOOD = pdf([Page().lines(60, 700, wrapped(BODY * 2, 400)), Page().lines(60, 700, ["Boats over twelve metres pay double."])])
+GOOD = pdf(
+    [Page().lines(60, 700, wrapped(BODY * 2, 400)), Page().lines(60, 700, ["Boats over twelve metres pay double."])]
+)
 NOTE = pdf([Page(size=(320, 90)).lines(20, 60, wrapped(BODY, 280))])
 FILES = {
     "A.PDF": GOOD,
@@ -98,7 +100,7 @@ def test_unread_pages_are_counted_and_read_once_there_is_a_program(make_app, fol
     list(seeing.ingest(seeing.plan(root)))
     part, _ = seeing.documents()
     assert (part.quality["pages_ocr"], part.quality["pages_unread"]) == (1, 0)
-    assert part.stamp.extractor == "pdf/3 tesseract eng"
+    assert part.stamp.extractor == "pdf/4 tesseract eng"
     assert seeing.plan(root).work == ()
     seeing.close()
     other = make_app(ocr_languages="eng+osd")

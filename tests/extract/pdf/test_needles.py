@@ -8,10 +8,44 @@ from tests.extract.pdf.reading import BoxReader, chunks_of, letters, locator_of,
 from gawah.testing.pdf import Page, pdf, width
 from gawah.types import BlockKind
 
-SUBJECTS = ["the keeper", "a pilot", "the dredger", "our survey", "the harbour office", "a diver", "the old crane", "the night watch"]
-VERBS = ["recorded", "inspected", "abandoned", "reconstructed", "overestimated", "photographed", "underlined", "misinterpreted"]
-OBJECTS = ["the northern breakwater", "an uncharacteristically large anchorage", "several lighthouses", "the administration building", "a counterweight of concrete", "the infrastructure below the waterline", "every navigational buoy", "the thunderstorm warnings"]
-PLACES = ["near Saltholm", "off Kirkwall", "at low tide", "behind the customs house", "in the second week of June", "before nightfall"]
+SUBJECTS = [
+    "the keeper",
+    "a pilot",
+    "the dredger",
+    "our survey",
+    "the harbour office",
+    "a diver",
+    "the old crane",
+    "the night watch",
+]
+VERBS = [
+    "recorded",
+    "inspected",
+    "abandoned",
+    "reconstructed",
+    "overestimated",
+    "photographed",
+    "underlined",
+    "misinterpreted",
+]
+OBJECTS = [
+    "the northern breakwater",
+    "an uncharacteristically large anchorage",
+    "several lighthouses",
+    "the administration building",
+    "a counterweight of concrete",
+    "the infrastructure below the waterline",
+    "every navigational buoy",
+    "the thunderstorm warnings",
+]
+PLACES = [
+    "near Saltholm",
+    "off Kirkwall",
+    "at low tide",
+    "behind the customs house",
+    "in the second week of June",
+    "before nightfall",
+]
 COLUMN, TOP, BOTTOM, LEADING = 235, 730, 90, 12
 
 

@@ -3,7 +3,7 @@
 import pytest
 from tests.extract.pdf.reading import chunks_of, locator_of, read
 
-from gawah.testing.pdf import Page, pdf, wrapped
+from gawah.testing.pdf import Page, pdf, width, wrapped
 
 LEFT = (
     "The committee met in March and reviewed every item of the annual report before it took a vote on the matter. "
@@ -102,3 +102,12 @@ def test_pages_that_say_the_same_are_two_chunks_in_two_places():
     assert [document.text.count(words) for words in ("Questions", "Thank you")] == [2, 2]
     spots = [place.locator.first_page for place in document.places if "Thank" in place.span.slice(document.text)]
     assert spots == [1, 2]
+
+
+def test_columns_whose_lines_reach_a_little_into_each_other_are_read_one_after_the_other():
+    page, columns = Page(), [wrapped(f"{LEFT} {LEFT}", 220), wrapped(f"{RIGHT} {RIGHT}", 220)]
+    for number, line in enumerate(columns[0]):
+        page.text(60 + (7 if number % 3 == 0 else 0), 700 - 12 * number, line)
+    for number, line in enumerate(columns[1]):
+        page.text(60 + max(width(line) for line in columns[0]) + 2, 700 - 12 * number, line)
+    assert " ".join(read(pdf([page])).text.split()) == " ".join([*columns[0], *columns[1]])

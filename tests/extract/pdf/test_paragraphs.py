@@ -6,7 +6,10 @@ from tests.extract.pdf.reading import chunks_of, read
 from gawah.extract.pdf.joints import joint, vocabulary
 from gawah.testing.pdf import Page, pdf, wrapped
 
-TEXT = "Water is found nearly everywhere on the planet, in seas, in rivers and below the ground, and nobody can do without. " * 3
+TEXT = (
+    "Water is found nearly everywhere on the planet, in seas, in rivers and below the ground, and nobody can do without. "
+    * 3
+)
 
 
 def blocks(document):
@@ -46,7 +49,9 @@ def test_what_stands_between_two_lines(before, after, words, expected):
 
 
 def test_a_word_broken_at_a_line_is_whole_and_its_hyphen_is_in_the_books():
-    page = Page().lines(60, 700, ["Irrigation needs infra-", "structure that is well-", "known to every well-known engi-", "neer."])
+    page = Page().lines(
+        60, 700, ["Irrigation needs infra-", "structure that is well-", "known to every well-known engi-", "neer."]
+    )
     document = read(pdf([page]))
     assert document.text == "Irrigation needs infrastructure that is well-known to every well-known engineer."
     assert document.conservation.dropped["hyphen at a line end"] == 2

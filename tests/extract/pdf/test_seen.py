@@ -250,7 +250,12 @@ def test_the_own_words_of_a_page_read_by_eye_are_kept_aside():
 
 @needs()
 def test_a_scanned_table_has_rows_and_running_heads_go():
-    rows = [("Gate", "Opened", "Closed"), ("North", "0612", "1840"), ("South", "0705", "1922"), ("Mill", "0550", "2015")]
+    rows = [
+        ("Gate", "Opened", "Closed"),
+        ("North", "0612", "1840"),
+        ("South", "0705", "1922"),
+        ("Mill", "0550", "2015"),
+    ]
     pages = []
     for number, words in enumerate((NOTE, LEFT[:110], RIGHT[:110]), start=1):
         page = note_page(words, size=(320, 300)).text(20, 285, "Book of the Lower Bridge", size=9)

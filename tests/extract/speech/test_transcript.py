@@ -15,7 +15,9 @@ def heard(start_s, end_s, text, *, logprob=-0.3, compression=1.3):
 
 
 def test_worked_example():
-    made = transcript([heard(0, 2.5, " Good morning."), heard(2.5, 4, " Nobody may cross"), heard(9.004, 10, " the bridge. ")])
+    made = transcript(
+        [heard(0, 2.5, " Good morning."), heard(2.5, 4, " Nobody may cross"), heard(9.004, 10, " the bridge. ")]
+    )
     assert made.text == "Good morning. Nobody may cross\n\nthe bridge."
     assert [(place.span.slice(made.text), place.locator) for place in made.places] == [
         ("Good morning.", TimeRange(0, 2.5)),
@@ -51,9 +53,7 @@ def test_a_speech_without_a_pause_is_parted_at_a_sentence_end():
 
 
 segments = st.lists(
-    st.tuples(
-        st.floats(0, 9), st.floats(0, 40), st.text(max_size=60), st.floats(-3, 0), st.floats(0.2, 5)
-    ),
+    st.tuples(st.floats(0, 9), st.floats(0, 40), st.text(max_size=60), st.floats(-3, 0), st.floats(0.2, 5)),
     max_size=12,
 )
 

@@ -9,6 +9,9 @@ from collections.abc import Iterable, Sequence
 # What HTML text cannot hold (C0 but tab and line ends, C1, lone surrogates, noncharacters of the BMP).
 _NOT_HTML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 _REPLACEMENT = "\ufffd"
+# Bidi embeddings, overrides and isolates (Unicode UAX #9), which turn what stands beside them round; the marks U+200E, U+200F
+# and U+061C stay, Urdu and Persian are written with them.
+_STEERING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _VOID = frozenset({"meta", "br", "col"})
 
 
@@ -19,10 +22,11 @@ class Markup(str):
 
 
 def escaped(words: str) -> Markup:
-    """Words as HTML text or attribute value; Markup passes unchanged."""
+    r"""Words as HTML text or attribute value, with bidi controls shown as \u202e; Markup passes unchanged."""
     if isinstance(words, Markup):
         return words
-    return Markup(html.escape(_NOT_HTML.sub(_REPLACEMENT, words), quote=True))
+    shown = _STEERING.sub(lambda match: f"\\u{ord(match.group()):04x}", _NOT_HTML.sub(_REPLACEMENT, words))
+    return Markup(html.escape(shown, quote=True))
 
 
 def element(name: str, /, *children: str, **attributes: str) -> Markup:

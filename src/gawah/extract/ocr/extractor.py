@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gawah.errors import ExtractionError
 from gawah.extract.canonical import language_of, require_visible, stem
+from gawah.extract.naming import named
 from gawah.extract.options import Options
 from gawah.fingerprint import document_id
 from gawah.types import Document, SourceFile
@@ -25,7 +26,6 @@ FORMATS = {
     "image/gif": "GIF",
     "image/bmp": "BMP",
 }
-_NAMED_PAGES = 5
 
 
 def _nobody_waits() -> None:
@@ -46,6 +46,7 @@ class ImageExtractor:
     def extract(self, source: SourceFile, data: bytes) -> Document:
         """Raises ExtractionError `ocr_unavailable`, `ocr_failed`, `damaged`, `too_large`, `no_text`."""
         from gawah.extract.ocr.image_file import open_image
+        from gawah.extract.ocr.language import said_of_language
         from gawah.extract.ocr.page import LOW_CONFIDENCE
         from gawah.extract.ocr.tesseract import open_eyes
         from gawah.extract.ocr.writer import Writer
@@ -53,8 +54,10 @@ class ImageExtractor:
         eyes = open_eyes(self._options.ocr_languages)
         with open_image(data, FORMATS[source.media_type]) as image:
             pages, notes, n_unread = _read(image, eyes, self._before_page)
+        said = dict.fromkeys(line for page in pages.values() for line in said_of_language(page, eyes))
         if not any(page.lines for page in pages.values()):
-            raise ExtractionError("no_text", "no text can be made out in it")
+            raise ExtractionError("no_text", "; ".join(("no text can be made out in it", *said)))
+        notes = [*said, *notes]
         words = (word.text for page in pages.values() for word in page.words)
         writer = Writer(frozenset(word.lower().strip(".,;:!?") for word in words))
         for number, page in pages.items():
@@ -62,8 +65,8 @@ class ImageExtractor:
         require_visible(writer.text)
         low = [(n, page.confidence) for n, page in pages.items() if page.words and page.confidence < LOW_CONFIDENCE]
         if low:
-            named = ", ".join(f"{n} ({confidence:.0f} %)" for n, confidence in low[:_NAMED_PAGES])
-            notes.append(f"low_confidence: {len(low)} of {len(pages)} pages were hardly legible: {named}")
+            pages_said = named([f"{n} ({confidence:.0f} %)" for n, confidence in low])
+            notes.append(f"low_confidence: {len(low)} of {len(pages)} pages were hardly legible: {pages_said}")
         return Document(
             id=document_id(source.collection, source.name),
             source=source,

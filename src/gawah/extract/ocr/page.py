@@ -34,10 +34,11 @@ _LEAST_DPI, _MOST_DPI, _USUAL_DPI = 70, 1200, 300
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """One reading of the picture: how it was set, and the lines in the set picture's pixels."""
+    """One reading of the picture: how it was set, the lines in the set picture's pixels, and the script that was found."""
 
     setting: Setting
     lines: tuple[OcrLine, ...]
+    script: str = ""
 
     @property
     def words(self) -> list[OcrWord]:
@@ -74,7 +75,8 @@ def read_page(picture: Image, eyes: Eyes, dpi: int = 0) -> OcrPage:
         plain = without_grain(plain)
     best = _upright(plain, eyes, dpi)
     if not best.is_good and _may_be_enlarged(best, plain):
-        best = max(best, _look(plain, replace(best.setting, scale=2), eyes, dpi), key=lambda look: look.worth)
+        larger = replace(_look(plain, replace(best.setting, scale=2), eyes, dpi), script=best.script)
+        best = max(best, larger, key=lambda look: look.worth)
     return _page(best)
 
 
@@ -102,7 +104,7 @@ def _upright(plain: Image, eyes: Eyes, dpi: int) -> _Look:
         look = _look(plain, Setting(*plain.size, other), eyes, dpi)
         if look.worth > best.worth * (0.5 if _is_sideways(best.lines) else 1.0):
             best = look
-    return best
+    return replace(best, script=found.script if found else "")
 
 
 def _is_sideways(lines: Sequence[OcrLine]) -> bool:
@@ -128,7 +130,13 @@ def _page(look: _Look) -> OcrPage:
         if kept:
             lines.append(replace(line, words=kept))
     return OcrPage(
-        setting.width, setting.height, tuple(lines), setting.quarter_turns, setting.skew_degrees, tuple(unreadable)
+        setting.width,
+        setting.height,
+        tuple(lines),
+        setting.quarter_turns,
+        setting.skew_degrees,
+        tuple(unreadable),
+        look.script,
     )
 
 

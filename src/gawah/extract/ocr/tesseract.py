@@ -60,7 +60,7 @@ _LANGUAGES_OF: dict[str, frozenset[str]] = {
         "Thai": "tha",
     }.items()
 }
-_NOT_LATIN = frozenset().union(*_LANGUAGES_OF.values())
+NOT_LATIN: frozenset[str] = frozenset().union(*_LANGUAGES_OF.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +84,17 @@ class Eyes:
         """The same with the languages of one script only; itself when there are none, or no others."""
         codes = [(name, name.split("_")[0]) for name in self.languages]
         if script == "Latin":
-            languages = tuple(name for name, code in codes if code not in _NOT_LATIN)
+            languages = tuple(name for name, code in codes if code not in NOT_LATIN)
         else:
             languages = tuple(name for name, code in codes if code in _LANGUAGES_OF.get(script, ()))
         return replace(self, languages=languages) if languages else self
+
+    def reads_script(self, script: str) -> bool:
+        """Whether a language of the script that the finder names is among them; also where no language is known of it."""
+        codes = {name.split("_")[0] for name in self.languages}
+        if script == "Latin":
+            return not codes <= NOT_LATIN
+        return script not in _LANGUAGES_OF or not codes.isdisjoint(_LANGUAGES_OF[script])
 
     def warnings(self) -> tuple[str, ...]:
         """A line for languages that were asked for and are not there."""

@@ -36,7 +36,7 @@ class OcrPage:
     """A picture of `width` x `height` pixels, read. Boxes are those of the picture as it was given.
 
     turn: which way the text runs in it, in quarter turns: 0 to the right, 1 up, 2 to the left, 3 down; skew_degrees: by
-    how much more its lines rise. `unreadable` are words that were too unsure to keep; none of them is in `lines`.
+    how much more its lines rise. `unreadable` are words that were too unsure to keep; none of them is in `lines`. `script`: of most of it, as tesseract's finder names it, "" where it cannot tell.
     """
 
     width: int
@@ -45,6 +45,7 @@ class OcrPage:
     turn: int = 0
     skew_degrees: float = 0.0
     unreadable: tuple[OcrWord, ...] = ()
+    script: str = ""
 
     @property
     def words(self) -> list[OcrWord]:

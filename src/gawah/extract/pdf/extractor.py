@@ -7,12 +7,14 @@ from collections.abc import Sequence
 
 from gawah.errors import ExtractionError
 from gawah.extract.canonical import language_of, require_visible, stem
+from gawah.extract.pdf.flow import add_paragraphs, usual_size, with_footnotes
 from gawah.extract.pdf.furniture import furniture
 from gawah.extract.pdf.headings import mark_headings
+from gawah.extract.pdf.initials import with_initials
 from gawah.extract.pdf.joints import vocabulary
 from gawah.extract.pdf.lines import connected, lines_of
 from gawah.extract.pdf.order import regions
-from gawah.extract.pdf.paragraphs import Paragraph, continues, paragraphs
+from gawah.extract.pdf.paragraphs import Paragraph, paragraph_of, paragraphs
 from gawah.extract.pdf.pdfium import open_pdf
 from gawah.extract.pdf.reading import (
     ReadByEye,
@@ -24,7 +26,8 @@ from gawah.extract.pdf.reading import (
     warnings_of,
 )
 from gawah.extract.pdf.runs import PageText, Run
-from gawah.extract.pdf.tables import Table, is_continued, n_repeated_head_rows, table_of
+from gawah.extract.pdf.slants import Setting
+from gawah.extract.pdf.tables import Table, is_continued, is_rest_of_row, n_repeated_head_rows, table_of
 from gawah.extract.pdf.writer import Writer
 from gawah.fingerprint import document_id
 from gawah.types import BlockKind, Box, Conservation, Document, PageBoxes, Removal, SourceFile
@@ -41,7 +44,7 @@ class PdfExtractor:
     """application/pdf. `read_by_eye` reads the pages whose text is an image or in a code; without it they stay unread."""
 
     name = "pdf"
-    version = 3
+    version = 4
 
     def __init__(self, read_by_eye: ReadByEye | None = None) -> None:
         self._read_by_eye = read_by_eye
@@ -63,8 +66,8 @@ class PdfExtractor:
             is_mended = pdf.is_mended
         require_text(reading)
         parts = _parts(reading)
-        mark_headings([part for part in parts if isinstance(part, Paragraph)], bookmarks)
-        writer = Writer(labels, vocabulary(run.text for page in reading.pages for run in page.runs))
+        mark_headings([part for part in parts if isinstance(part, Paragraph) and not part.mark], bookmarks)
+        writer = Writer(labels, vocabulary(run.words for page in reading.pages for run in page.runs))
         for part in parts:
             if isinstance(part, Table):
                 writer.write_table(part)
@@ -90,20 +93,30 @@ class PdfExtractor:
 
 def _parts(reading: Reading) -> list[Paragraph | Table]:
     """Paragraphs and tables in reading order, those that go on in the next column or on the next page in one piece."""
+    reading.added["blank between words"] += with_initials(reading.pages)
     marked = furniture(reading.pages)
+    usual = usual_size(reading.pages)
     parts: list[Paragraph | Table] = []
     for page in reading.pages:
         _note_removed(reading, page, marked)
-        for turn in sorted({run.turn for run in page.runs}, key=lambda turn: (turn != page.turn, turn)):
-            runs, n_blanks = connected([run for run in page.runs if run.turn == turn and id(run) not in marked])
+        kept = [run for run in page.runs if id(run) not in marked]
+        for setting in _settings(page):
+            runs, n_blanks = connected([run for run in kept if (run.turn, run.slant) == setting])
             reading.added["blank between words"] += n_blanks
             for region in regions(runs):
                 reading.most_columns = max(reading.most_columns, region.n_columns_beside)
                 if region.cuts:
                     _add_table(reading, parts, table_of(region))
                 else:
-                    _add_paragraphs(parts, paragraphs(region))
+                    add_paragraphs(parts, with_footnotes(paragraphs(region), page, usual))
+        parts += [paragraph_of(remark) for remark in page.remarks]
     return parts
+
+
+def _settings(page: PageText) -> list[Setting]:
+    """The turns and slants of a page's runs, first those of most of its text, slanted before level."""
+    found = dict.fromkeys((run.turn, run.slant) for run in page.runs)
+    return sorted(found, key=lambda setting: (setting[0] != page.turn, setting[0], setting[1] is None))
 
 
 def _add_table(reading: Reading, parts: list[Paragraph | Table], table: Table) -> None:
@@ -115,17 +128,12 @@ def _add_table(reading: Reading, parts: list[Paragraph | Table], table: Table) -
     for row in table.rows[:n_heads]:
         runs = [run for cell in row for run in cell]
         _remove(reading, "head of a table, repeated", runs)
-    last.rows.extend(table.rows[n_heads:])
+    rows = table.rows[n_heads:]
+    if rows and is_rest_of_row(last.rows[-1], rows[0]):
+        for cell, more in zip(last.rows[-1], rows.pop(0), strict=True):
+            cell.extend(more)
+    last.rows.extend(rows)
     last.pages = (last.pages[0], table.pages[1])
-
-
-def _add_paragraphs(parts: list[Paragraph | Table], found: list[Paragraph]) -> None:
-    last = parts[-1] if parts else None
-    if isinstance(last, Paragraph) and continues(last, found[0]):
-        last.lines.extend(found[0].lines)
-        last.is_open = found[0].is_open
-        found = found[1:]
-    parts.extend(found)
 
 
 def _note_removed(reading: Reading, page: PageText, marked: dict[int, str]) -> None:
@@ -139,8 +147,8 @@ def _note_removed(reading: Reading, page: PageText, marked: dict[int, str]) -> N
 def _remove(reading: Reading, reason: str, runs: Sequence[Run]) -> None:
     page = runs[0].page
     boxes = tuple(Box(page, *(round(side, 2) for side in run.on_page(run.x0, run.x1))) for run in runs)
-    reading.removed.append(Removal(reason, " ".join(run.text for run in runs), PageBoxes(page, page, "", boxes)))
-    reading.dropped[reason] += sum(len(run.text) for run in runs)
+    reading.removed.append(Removal(reason, " ".join(run.words for run in runs), PageBoxes(page, page, "", boxes)))
+    reading.dropped[reason] += sum(len(run.words) for run in runs)
 
 
 def _books(reading: Reading, writer: Writer) -> Conservation:

@@ -28,6 +28,7 @@ class PageEye:
 
         Raises ExtractionError `ocr_unavailable`, `ocr_failed` or `too_large`.
         """
+        from gawah.extract.ocr.language import said_of_language
         from gawah.extract.ocr.page import read_page
         from gawah.extract.ocr.tesseract import open_eyes
         from gawah.extract.pdf.drawing import draw
@@ -37,4 +38,5 @@ class PageEye:
             self._eyes = open_eyes(self._options.ocr_languages)
         self._before_page()
         picture, drawing = draw(page, _DPI)
-        return page_text(read_page(picture, self._eyes, round(drawing.dpi)), drawing, number, self._eyes.warnings())
+        seen = read_page(picture, self._eyes, round(drawing.dpi))
+        return page_text(seen, drawing, number, (*self._eyes.warnings(), *said_of_language(seen, self._eyes)))

@@ -17,11 +17,6 @@ def to_page(turn: int, x0: float, y0: float, x1: float, y1: float) -> tuple[floa
     return ((x0, y0, x1, y1), (-y1, x0, -y0, x1), (-x1, -y1, -x0, -y0), (y0, -x1, y1, -x0))[turn]
 
 
-def across(turn: int, x: float, y: float) -> float:
-    """How high a point of the page lies in the reading frame."""
-    return (y, -x, -y, x)[turn]
-
-
 def shown_to_page(
     rotation: int, box: tuple[float, float, float, float], left: float, top: float, right: float, bottom: float
 ) -> tuple[float, float, float, float]:
@@ -72,12 +67,23 @@ class Slant:
         x, y = self._turned((x0 + x1) / 2, (y0 + y1) / 2, -angle)
         return x - along, y - across, x + along, y + across
 
+    def height(self, x: float, y: float) -> float:
+        """How high a point of the reading frame lies once the lines are straight."""
+        return self._turned(x, y, -math.radians(self.degrees))[1]
+
     def upright(self, x0: float, y0: float, x1: float, y1: float) -> tuple[float, float, float, float]:
         """The way back: the box around a box that stands along the lines."""
         angle = math.radians(self.degrees)
         corners = [self._turned(x, y, angle) for x in (x0, x1) for y in (y0, y1)]
         xs, ys = [x for x, _ in corners], [y for _, y in corners]
         return min(xs), min(ys), max(xs), max(ys)
+
+    def along(self, x0: float, y0: float, x1: float, y1: float) -> tuple[float, float, float, float]:
+        """As `upright`, but no wider than the middle of the box along the lines: boxes of neighbours meet, and do not overlap."""
+        middle, angle = (y0 + y1) / 2, math.radians(self.degrees)
+        ends = [self._turned(x, middle, angle)[0] for x in (x0, x1)]
+        _, low, _, high = self.upright(x0, y0, x1, y1)
+        return min(ends), low, max(ends), high
 
     def _turned(self, x: float, y: float, angle: float) -> tuple[float, float]:
         cos, sin = math.cos(angle), math.sin(angle)
@@ -87,9 +93,10 @@ class Slant:
 
 @dataclass(slots=True)
 class Frame:
-    """The parallel sequences of a page's characters in one reading frame."""
+    """The parallel sequences of a page's characters in one reading frame, set straight if it has a slant."""
 
     turn: int
+    slant: Slant | None
     lefts: array[float]
     rights: array[float]
     lows: array[float]
@@ -100,7 +107,7 @@ class Frame:
     tops: array[float]
 
 
-def frame_of(chars: PageChars, turn: int) -> Frame:
+def frame_of(chars: PageChars, turn: int, slant: Slant | None) -> Frame:
     """The characters in one frame. Letters that pdfium took out of one ligature have all of its ink, but part its cell."""
 
     def turned(numbers: array[float]) -> tuple[array[float], ...]:
@@ -113,7 +120,10 @@ def frame_of(chars: PageChars, turn: int) -> Frame:
             return _negative(x1), _negative(x0), _negative(y1), _negative(y0)
         return _negative(y1), _negative(y0), x0, x1
 
-    frame = Frame(turn, *turned(chars.tight), *turned(chars.loose))
+    ink, cells = turned(chars.tight), turned(chars.loose)
+    if slant is not None:
+        ink, cells = _straight(slant, ink), _straight(slant, cells)
+    frame = Frame(turn, slant, *ink, *cells)
     lefts, rights = frame.lefts, frame.rights
     n, first = len(lefts), 0
     same = [i for i in range(1, n) if lefts[i] == lefts[i - 1] and rights[i] == rights[i - 1] != lefts[i]]
@@ -126,6 +136,12 @@ def frame_of(chars: PageChars, turn: int) -> Frame:
         if RTL.match(chars.units[first]) is None and not chars.units[first].isspace():
             _share(frame.cell_lefts, frame.cell_rights, first, last)
     return frame
+
+
+def _straight(slant: Slant, sides: tuple[array[float], ...]) -> tuple[array[float], ...]:
+    """Boxes as (lefts, rights, lows, highs), rounded as letters on one line are to have one height."""
+    boxes = [slant.straight(x0, y0, x1, y1) for x0, x1, y0, y1 in zip(*sides, strict=True)]
+    return tuple(array("d", [round(box[side], 2) for box in boxes]) for side in (0, 2, 1, 3))
 
 
 def _share(lefts: array[float], rights: array[float], first: int, last: int) -> None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 
 from gawah.extract.pdf.lines import Line, lines_of
+from gawah.extract.pdf.page_numbers import is_lone_number, is_set_off, number_of
 from gawah.extract.pdf.runs import PageText, Run
 
 HEAD, FOOT, PAGE_NUMBER, LINE_NUMBER, STAMP = (
@@ -35,9 +36,6 @@ _STAMP_SHARE = 0.2
 _FEWEST_LINE_NUMBERS = 8
 _RUNNING_ON = 0.25  # of numbered lines, that go on with a sentence: lines of verse and of speech often begin one
 _ENDS = re.compile(r"[.!?…:;।॥۔؟。！？][\"'”’»)\]]*$")
-_NUMBER = re.compile(
-    r"\W*(?:(?:page|seite|p\.?|pag\.?)\s*)?(\d{1,5}|[ivxlc]{1,7})(?:\s*(?:of|/|von|de)\s*\d{1,5})?\W*", re.IGNORECASE
-)
 _COUNT = re.compile(r"\d+|^[ivxlc]{1,7}\b|\b[ivxlc]{1,7}$")  # in lower case
 _VALUE = re.compile(r"\W*[^\W\d]{0,3}\W*\d[\d.,:'’/\s-]*\W*[^\W\d]{0,4}\W*")  # 17.50, EUR 5, 12 %
 _ROW = re.compile(r"(?:[^\W\d_][^\d\s]*\s+){1,4}\W?\d[\d.,'’]*(?:\s?\W|\s[A-Z]{3})?")  # Net amount 17.50, in one piece
@@ -46,7 +44,6 @@ _SLUG = re.compile(
     r"VerDate\b.*\bJkt\b|\b\w+\.(?:indd|qxd|qxp|fm|pmd)\b.*\d|^file://\S+( \d+/\d+)?$|^https?://\S+ \d+/\d+$",
     re.IGNORECASE,
 )
-_ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 
 
 def furniture(pages: Sequence[PageText]) -> dict[int, str]:
@@ -127,7 +124,7 @@ def _candidates(page: PageText, lines: list[tuple[bool, int, Line]]) -> Iterator
         for part in [line.runs] + ([[run] for run in line.runs] if len(line.runs) > 1 else []):
             text = " ".join(" ".join(run.text for run in part).split())
             is_large = min(run.size for run in part) > _LARGE * usual
-            yield _Candidate(page.number, is_top, part, text, _number(text), is_large)
+            yield _Candidate(page.number, is_top, part, text, number_of(text), is_large)
 
 
 def _patterns(candidate: _Candidate) -> list[str]:
@@ -143,7 +140,10 @@ def _patterns(candidate: _Candidate) -> list[str]:
         return [re.sub(r"\d+", "#", text)]
     patterns = [text]
     for match in islice(_COUNT.finditer(text), 0 if candidate.is_large else _MOST_NUMBERS):
-        offset = (_number(match.group()) or 0) - candidate.page
+        is_roman = match.group().isalpha() and match.group() in candidate.text  # in small letters only pages are
+        if not (is_roman or is_set_off(text, *match.span())):
+            continue
+        offset = (number_of(match.group()) or 0) - candidate.page
         patterns.append(f"{text[: match.start()]}#{offset}#{text[match.end() :]}")
     return patterns
 
@@ -185,33 +185,17 @@ def _are_rows(line: Line, other: Line, found: dict[int, str]) -> bool:
     )
 
 
-def _number(text: str) -> int | None:
-    match = _NUMBER.fullmatch(text)
-    if match is None:
-        return None
-    digits = match.group(1).lower()
-    if digits.isdigit():
-        return int(digits)
-    values = [_ROMAN[letter] for letter in digits]
-    return sum(-a if a < b else a for a, b in pairwise([*values, 0]))
-
-
 def _mark_slugs(page: PageText, lines: list[tuple[bool, int, Line]], n_pages: int, found: dict[int, str]) -> None:
     for is_top, rank, line in lines:
         text = " ".join(line.text.split())
         if _SLUG.search(text):
             reason = HEAD if is_top else FOOT
-        elif n_pages < _FEWEST_PAGES and rank == 0 and len(page.runs) > 2 and _is_lone_number(text):
+        elif n_pages < _FEWEST_PAGES and rank == 0 and len(page.runs) > 2 and is_lone_number(text):
             reason = PAGE_NUMBER
         else:
             continue
         for run in line.runs:
             found.setdefault(id(run), reason)
-
-
-def _is_lone_number(text: str) -> bool:
-    match = _NUMBER.fullmatch(text)
-    return match is not None and (match.group(1).isdigit() or text.islower())
 
 
 def _mark_line_numbers(page: PageText, found: dict[int, str]) -> None:

@@ -20,6 +20,9 @@ _JUSTIFIED_PT = 2.0  # how far the ends of a justified column's lines may lie fr
 _FEWEST_WHOLE = 4
 _SAME_START_PT = 1.0
 _EDGE_PT = 1.5  # how far the edges of one column's lines may lie apart
+_OVERHANG = 0.9  # so far lines of one column may reach into the next
+_FEWEST_BEGINNINGS, _BEGINNINGS_SHARE = 6, 0.4  # lines, and share of them, that tell where a next column begins
+_FEWEST_OVER = 2  # lines
 _MOST_CANDIDATES = 24
 _Row = list[tuple[float, float]]
 
@@ -88,8 +91,42 @@ def bands_of(lines: list[Line], gutter: tuple[float, float]) -> list[Band]:
 
 
 def _rows_of(lines: list[Line]) -> list[_Row]:
-    """What of each line is taken by text."""
-    return [[(line.x0, line.x1)] if line.is_spread else [(run.x0, run.x1) for run in line.runs] for line in lines]
+    """What of each line is taken by text; what reaches a little over the edge of the next column ends before it.
+
+    So do lines whose letters have lost their widths, as in a damaged file, and those that stand out of a justified column.
+    """
+    size = median(run.size for line in lines for run in line.runs)
+    edges = [edge for edge in _next_edges(lines) if _n_over(edge, lines, _OVERHANG * size) >= _FEWEST_OVER]
+    rows: list[_Row] = []
+    for line in lines:
+        if line.is_spread:
+            rows.append([(line.x0, line.x1)])
+            continue
+        row: _Row = []
+        for run in line.runs:
+            edge = next((edge for edge in edges if -_GUTTER * size < run.x1 - edge < _OVERHANG * size), None)
+            is_over = edge is not None and run.x0 < edge - _OVERHANG * size
+            row.append((run.x0, min(run.x1, edge - _GUTTER * size) if edge is not None and is_over else run.x1))
+        rows.append(row)
+    return rows
+
+
+def _next_edges(lines: list[Line]) -> list[float]:
+    """Where, on many lines, something begins behind something else."""
+    starts = sorted(run.x0 for line in lines for run in line.runs[1:])
+    found: list[float] = []
+    first = 0
+    for index in range(1, len(starts) + 1):
+        if index == len(starts) or starts[index] - starts[index - 1] > _EDGE_PT:
+            if index - first >= max(_FEWEST_BEGINNINGS, _BEGINNINGS_SHARE * len(lines)):
+                found.append(starts[first])
+            first = index
+    return found
+
+
+def _n_over(edge: float, lines: list[Line], overhang: float) -> int:
+    """How many lines reach over an edge, by no more than the overhang."""
+    return sum(run.x0 < edge - overhang and edge < run.x1 < edge + overhang for line in lines for run in line.runs)
 
 
 def _better(

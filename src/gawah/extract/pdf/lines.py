@@ -15,7 +15,7 @@ _WIDEST_SPREAD = 1.25
 _NEAR_IN_STREAM = 2  # runs: what the stream writes far apart is not one line, however close it stands
 _BLANK = 0.12
 _AFTER_MARKER = 3.0
-_MARKER = re.compile(r"[•●○◦▪■□‣–—*·-]|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,4})[.)]|(?:\d{1,2}|[A-Z])(?:\.\d{1,2}){0,4}\.?")
+_MARKER = re.compile(r"[•●○◦▪■□☐☑‣–—*·-]|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,4})[.)]|(?:\d{1,2}|[A-Z])(?:\.\d{1,2}){0,4}\.?")
 
 
 @dataclass(slots=True, eq=False)
@@ -44,7 +44,7 @@ class Line:
 
     @property
     def text(self) -> str:
-        return " ".join(run.text for run in self.runs)
+        return " ".join(run.words for run in self.runs)
 
     @property
     def is_bold(self) -> bool:
@@ -100,6 +100,8 @@ def connected(runs: Sequence[Run]) -> tuple[list[Run], int]:
             if run.is_rtl or last.is_rtl or not (is_mark or is_piece):
                 kept.append(run)
                 continue
+            if is_mark and last.hang is None:
+                last.hang = run.x0
             if gap > _BLANK * size:
                 append_blank(last, run)
                 n_blanks += 1

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from gawah.extract.pdf.cells import with_whole_tables
+from gawah.extract.pdf.cells import with_tables_apart, with_whole_tables
 from gawah.extract.pdf.gutters import bands_of, best_gutter, mark_spread
 from gawah.extract.pdf.lines import Line, is_mostly_rtl, lines_of
 from gawah.extract.pdf.runs import Run
@@ -43,7 +43,7 @@ def _divide(lines: list[Line], found: list[Region], depth: int) -> None:
     if gutter is None:
         found.append(Region(lines))
         return
-    for band in with_whole_tables(bands_of(lines, gutter)):
+    for band in with_whole_tables(with_tables_apart(bands_of(lines, gutter))):
         if band.cuts:
             found.append(Region(band.lines, band.cuts))
         elif band.is_parted:

@@ -6,13 +6,14 @@ import ctypes
 import math
 import re
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import repeat
 from typing import Any
 
-_IMAGE, _FORM = 3, 5  # kinds of page objects
+_TEXT, _IMAGE, _FORM = 1, 3, 5  # kinds of page objects
+_DEEPEST_FORM = 8
 _MOST_OBJECTS = 20_000  # that are looked at for images on one page
 _INVISIBLE = 3  # text render mode
 _BOLD_NAME = re.compile(r"bold|black|heavy|[-,]bd|semib|demi|(?:cm|sf|ec|lm|ptm|phv)b[xc]?\d*")
@@ -144,11 +145,9 @@ class PdfPage:
 
     def styles(self, indexes: list[int]) -> list[Style]:
         """The style of each of the characters."""
-        text_address = ctypes.addressof(self.text.contents)
-        objects = map(_bulk().text_object, repeat(text_address), indexes)
         return [
             self._styles.get(address) or self._style(address, index)
-            for address, index in zip((each or 0 for each in objects), indexes, strict=True)
+            for address, index in zip(self.text_objects(indexes), indexes, strict=True)
         ]
 
     def _style(self, address: int, index: int) -> Style:
@@ -184,6 +183,25 @@ class PdfPage:
             )
             self._fonts[address] = known
         return known
+
+    def text_objects(self, indexes: Sequence[int]) -> list[int]:
+        """The address of the text object that each of the characters belongs to; 0 of those that pdfium put in."""
+        text_address = ctypes.addressof(self.text.contents)
+        return [address or 0 for address in map(_bulk().text_object, repeat(text_address), indexes)]
+
+    def text_objects_behind(self, n_own: int) -> frozenset[int]:
+        """The addresses of the text objects, in forms too, behind the first `n_own` objects of the page."""
+        raw, found = self.raw, set[int]()
+        waiting = [(raw.FPDFPage_GetObject(self.handle, number), 0) for number in range(n_own, self.n_objects())]
+        while waiting and len(found) < _MOST_OBJECTS:
+            item, depth = waiting.pop()
+            kind = raw.FPDFPageObj_GetType(item) if item else 0
+            if kind == _TEXT:
+                found.add(ctypes.addressof(item.contents))
+            elif kind == _FORM and depth < _DEEPEST_FORM:
+                parts = range(min(raw.FPDFFormObj_CountObjects(item), _MOST_OBJECTS))
+                waiting += [(raw.FPDFFormObj_GetObject(item, part), depth + 1) for part in parts]
+        return frozenset(found)
 
     def n_objects(self) -> int:
         return int(self.raw.FPDFPage_CountObjects(self.handle))

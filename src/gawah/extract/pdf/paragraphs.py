@@ -12,19 +12,21 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from gawah.extract.pdf.lines import Line
+from gawah.extract.pdf.lines import Line, lines_of
 from gawah.extract.pdf.order import Region
+from gawah.extract.pdf.runs import Remark
 from gawah.types import BlockKind
 
 # Shares of the letter size, but where named otherwise.
 _INDENT = 0.8
-_OTHER_SIZE = 0.12  # of the size itself
+OTHER_SIZE = 0.12  # of the size itself
 _WIDEST = 3.0  # the distance of two lines of one paragraph
 _WIDER = 1.35  # times the usual distance of lines
 _ROOM = 1.5  # letters that must have been left over on a line, besides the next line's first word
 _FULL_LINE = 0.92  # of the region's width
-_ITEM = re.compile(r"(?:[•●○◦▪■□‣–—*·-]|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,4})[.)])\s+\S")
-_ENDS = re.compile(r"[.!?…:;।॥۔؟。！？][\"'”’»)\]]*$")
+_ITEM = re.compile(r"(?:[•●○◦▪■□☐☑‣–—*·-]|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,4})[.)])\s+\S")
+_SAME_HANG_PT = 2.0
+ENDS = re.compile(r"[.!?…:;।॥۔؟。！？][\"'”’»)\]]*$")
 
 
 @dataclass(slots=True, eq=False)
@@ -32,7 +34,8 @@ class Paragraph:
     """Lines that flow into each other. level: of a heading, 0 for text.
 
     is_open: whether its last line is full, so that it may go on in the next region; is_indented: whether its first line
-    is, so that it does not continue another.
+    is, so that it does not continue another. n_lines_around: of its region; fill, breadth: how much of the region's width
+    its last and its widest line take. mark: what is written before it, of a remark; is_footnote: below the text it belongs to. Neither goes on.
     """
 
     lines: list[Line]
@@ -40,6 +43,11 @@ class Paragraph:
     level: int = 0
     is_open: bool = False
     is_indented: bool = False
+    n_lines_around: int = 1
+    fill: float = 1.0
+    breadth: float = 1.0
+    mark: str = ""
+    is_footnote: bool = False
 
     @property
     def size(self) -> float:
@@ -56,12 +64,13 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class _Measure:
-    """Where the lines of a region begin and end, and how far apart they usually are."""
+    """Where the lines of a region begin and end, how far apart they usually are, and where words hang behind numbers."""
 
     left: float
     right: float
     pitch: float
     is_rtl: bool
+    hangs: tuple[float, ...] = ()
 
 
 def paragraphs(region: Region) -> list[Paragraph]:
@@ -76,24 +85,20 @@ def paragraphs(region: Region) -> list[Paragraph]:
             found[-1].lines.append(lines[index])
     for paragraph in found:
         first, last = paragraph.lines[0], paragraph.lines[-1]
-        if _ITEM.match(first.text):
+        if _ITEM.match(first.text) or _is_hung(first, measure):
             paragraph.kind = BlockKind.ITEM
         paragraph.is_indented = _indent(first, measure) > _INDENT * first.size
         width = measure.right - measure.left
+        paragraph.n_lines_around = len(lines)
+        paragraph.fill = (last.x1 - last.x0) / width if width > 0 else 1.0
+        paragraph.breadth = max(line.x1 - line.x0 for line in paragraph.lines) / width if width > 0 else 1.0
         paragraph.is_open = width > 0 and (last.x1 - last.x0) > 0.6 * width and _slack(last, measure) < 0.15 * width
     return found
 
 
-def continues(before: Paragraph, after: Paragraph) -> bool:
-    """Whether a region's last paragraph goes on as the first one of the next region, column or page."""
-    if before.level or after.level or after.kind is BlockKind.ITEM:
-        return False
-    if abs(before.size - after.size) > _OTHER_SIZE * before.size or before.is_bold != after.is_bold:
-        return False
-    tail, head = before.text.rstrip(), after.text.lstrip()
-    if _ENDS.search(tail):
-        return False
-    return head[:1].islower() or tail.endswith((",", "-", "\u00ad")) or (before.is_open and not after.is_indented)
+def paragraph_of(remark: Remark) -> Paragraph:
+    """A remark upon a page, as a block of its own."""
+    return Paragraph(lines_of(remark.runs), BlockKind.ITEM if remark.is_item else BlockKind.PARAGRAPH, mark=remark.mark)
 
 
 def _measure(lines: Sequence[Line]) -> _Measure:
@@ -108,7 +113,14 @@ def _measure(lines: Sequence[Line]) -> _Measure:
         right=max(line.x1 for line in lines),
         pitch=median(close) if close else 1.2 * size,
         is_rtl=2 * sum(line.runs[0].is_rtl for line in lines) > len(lines),
+        hangs=tuple(line.runs[0].hang for line in lines if line.runs[0].hang is not None),
     )
+
+
+def _is_hung(line: Line, measure: _Measure) -> bool:
+    """Whether a line begins with a mark or number behind which its words stand as those of another such line do."""
+    hang = line.runs[0].hang
+    return hang is not None and sum(abs(hang - other) < _SAME_HANG_PT for other in measure.hangs) > 1
 
 
 def _indent(line: Line, measure: _Measure) -> float:
@@ -127,12 +139,17 @@ def _begins(current: list[Line], line: Line, following: Line | None, measure: _M
         return True
     if _is_set_otherwise(line, before) or line.is_bold != before.is_bold:
         return True
-    if line.runs[0].begins_bold and not current[-1].is_bold and _ENDS.search(before.text):
+    if line.runs[0].begins_bold and not current[-1].is_bold and ENDS.search(before.text):
         return True
     if _ITEM.match(line.text) and (
-        _ENDS.search(before.text) or _ITEM.match(current[0].text) or _is_short(before, line, measure)
+        ENDS.search(before.text) or _ITEM.match(current[0].text) or _is_short(before, line, measure)
     ):
         return True
+    if _is_hung(line, measure):
+        return True
+    ends_short = bool(ENDS.search(before.text)) and _is_short(before, line, measure)
+    if _is_hung(current[0], measure) and abs(line.x0 - (current[0].runs[0].hang or 0.0)) < _SAME_HANG_PT:
+        return ends_short
     indent, indent_before = _indent(line, measure), _indent(before, measure)
     step = _INDENT * size
     if indent - indent_before > step:
@@ -140,14 +157,14 @@ def _begins(current: list[Line], line: Line, following: Line | None, measure: _M
         return not (len(current) == 1 and (_ITEM.match(before.text) or _hangs(line, following, measure)))
     if indent_before - indent > step and len(current) > 1:
         return _indent(current[0], measure) < indent_before - step  # it hung, and this begins the next one
-    return bool(_ENDS.search(before.text)) and _is_short(before, line, measure)
+    return ends_short
 
 
 def _is_set_otherwise(line: Line, before: Line) -> bool:
     """Whether two lines have no size in common; a line with a small-letter head or a raised mark has several."""
     sizes = {size for run in line.runs for size, _ in run.n_letters_by_style}
     others = {size for run in before.runs for size, _ in run.n_letters_by_style}
-    return not any(abs(a - b) <= _OTHER_SIZE * max(a, b) for a in sizes for b in others)
+    return not any(abs(a - b) <= OTHER_SIZE * max(a, b) for a in sizes for b in others)
 
 
 def _hangs(line: Line, following: Line | None, measure: _Measure) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,10 +40,11 @@ def open_pdf(data: bytes) -> Iterator[Pdf]:
     with _LOCK:
         raw = library()
         handle, is_mended, held = _load(raw, data)
+        pdf = Pdf(raw, handle, is_mended=is_mended)
         try:
-            yield Pdf(raw, handle, is_mended=is_mended)
+            yield pdf
         finally:
-            raw.FPDF_CloseDocument(handle)
+            pdf.close()
             del held
 
 
@@ -69,8 +70,52 @@ class Pdf:
         self.handle = handle
         self.is_mended = is_mended
         self.n_pages = raw.FPDF_GetPageCount(handle)
+        self._form: Any = None
         if self.n_pages > _MOST_PAGES:
+            raw.FPDF_CloseDocument(handle)
             raise ExtractionError("too_large", f"it says it has {self.n_pages} pages; {_MOST_PAGES} are read at most")
+
+    def close(self) -> None:
+        if self._form is not None:
+            self.raw.FPDFDOC_ExitFormFillEnvironment(self._form[0])
+        self.raw.FPDF_CloseDocument(self.handle)
+
+    def form(self) -> Any:
+        """What fields are asked by, made when first needed; no script of the document ever runs."""
+        if self._form is None:
+            told = self.raw.FPDF_FORMFILLINFO(version=2)  # has to live as long as the form does
+            self._form = self.raw.FPDFDOC_InitFormFillEnvironment(self.handle, told), told
+        return self._form[0]
+
+    def n_files(self) -> int:
+        """How many files are attached to the document."""
+        return max(0, int(self.raw.FPDFDoc_GetAttachmentCount(self.handle)))
+
+    def has_xfa(self) -> bool:
+        """Whether there is a second form, in XML, behind or instead of the fields."""
+        return int(self.raw.FPDF_GetFormType(self.handle)) in (
+            self.raw.FORMTYPE_XFA_FULL, self.raw.FORMTYPE_XFA_FOREGROUND,
+        )  # fmt: skip
+
+    def flatten(self, index: int, kept: Sequence[int]) -> int:
+        """Draws the annotations of these numbers into the page, from 0, as viewers draw them; all others of it are gone.
+
+        Returns how many objects of its own the page had before; what is drawn comes behind them.
+        """
+        raw = self.raw
+        handle = raw.FPDF_LoadPage(self.handle, index)
+        if not handle:
+            return 0
+        try:
+            n_own = int(raw.FPDFPage_CountObjects(handle))
+            chosen = frozenset(kept)
+            for number in range(raw.FPDFPage_GetAnnotCount(handle) - 1, -1, -1):
+                if number not in chosen:
+                    raw.FPDFPage_RemoveAnnot(handle, number)
+            raw.FPDFPage_Flatten(handle, raw.FLAT_NORMALDISPLAY)
+            return n_own
+        finally:
+            raw.FPDF_ClosePage(handle)
 
     @contextlib.contextmanager
     def page(self, index: int) -> Iterator[PdfPage | None]:

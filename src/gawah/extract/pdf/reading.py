@@ -11,6 +11,7 @@ from gawah.extract.pdf.judge import PageKind, page_kind
 from gawah.extract.pdf.page import PdfPage
 from gawah.extract.pdf.pdfium import Pdf
 from gawah.extract.pdf.poppler import PACKAGE, is_indic, is_installed, with_words_mended
+from gawah.extract.pdf.remarks import annotations_shown, drawn_upon, put_upon, said_upon
 from gawah.extract.pdf.runs import PageText
 from gawah.extract.pdf.words import read_page
 from gawah.types import Box, PageBoxes, Removal
@@ -40,7 +41,10 @@ class Reading:
     added: Counter[str] = field(default_factory=Counter)
     rotations: dict[int, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    unread: Counter[str] = field(default_factory=Counter)
     n_read: int = 0
+    n_fields: int = 0
+    n_remarks: int = 0
     most_columns: int = 1
 
     def wanting_ocr(self) -> list[int]:
@@ -60,11 +64,22 @@ def read_pages(pdf: Pdf, read_by_eye: ReadByEye | None) -> Reading:
             reading.rotations[index + 1] = source.rotation()
             wants_eye = read_by_eye is not None and kind in ("image_only", "garbled")
             seen = _seen(reading, read_by_eye, source, index + 1) if read_by_eye and wants_eye else None
+            annotations = annotations_shown(source, pdf)
         reading.kinds[index + 1] = kind if seen is None else "text" if seen.runs else "picture"
         if seen is not None:
             reading.seen[index + 1] = seen.confidence if seen.runs and seen.confidence is not None else 1.0
             reading.notes += [note for note in seen.notes if note not in reading.notes]
-        if kind == "garbled" or (seen is not None and seen.runs):
+        is_replaced = kind == "garbled" or (seen is not None and bool(seen.runs))
+        if annotations:
+            shown = seen if seen is not None and seen.runs else PageText(index + 1, page.box) if is_replaced else page
+            upon = said_upon(shown, annotations, drawn_upon(pdf, index, annotations))
+            put_upon(shown, upon)
+            if kind == "blank" and page.runs:
+                reading.kinds[index + 1] = "text"
+            if shown is not page and shown is not seen:
+                reading.n_read += shown.n_read
+                _take(reading, shown)
+        if is_replaced:
             _leave_out(reading, page, "garbled text" if kind == "garbled" else "words read anew by eye")
         else:
             reading.n_read += page.n_read
@@ -72,6 +87,7 @@ def read_pages(pdf: Pdf, read_by_eye: ReadByEye | None) -> Reading:
         if seen is not None:
             reading.n_read += seen.n_read
             _take(reading, seen)
+    _say_unread(reading, pdf)
     return reading
 
 
@@ -98,7 +114,10 @@ def _leave_out(reading: Reading, page: PageText, reason: str) -> None:
 
 def _take(reading: Reading, page: PageText) -> None:
     """The words of a page, if it has any that are to be read; its books in any case."""
-    if page.runs:
+    reading.n_fields += page.n_fields
+    reading.n_remarks += sum(not remark.is_item for remark in page.remarks)
+    reading.unread += page.unread
+    if page.runs or page.remarks:
         reading.pages.append(page)
     else:
         reading.dropped += page.dropped
@@ -106,12 +125,27 @@ def _take(reading: Reading, page: PageText) -> None:
     for reason, words in (("text at an angle", page.aslant), ("outside of the page", page.outside)):
         if words:
             reading.removed.append(Removal(reason, " ".join(words), PageBoxes(page.number, page.number)))
+    for text, box in page.hidden:
+        place = PageBoxes(page.number, page.number, "", (Box(page.number, *(round(side, 2) for side in box)),))
+        reading.removed.append(Removal("hidden upon the page", text, place))
     if page.unreadable:
         boxes = tuple(Box(page.number, *(round(side, 2) for side in box)) for _, box in page.unreadable)
         words = [word for word, _ in page.unreadable]
         reading.removed.append(
             Removal("unreadable words", " ".join(words), PageBoxes(page.number, page.number, "", boxes))
         )
+
+
+def _say_unread(reading: Reading, pdf: Pdf) -> None:
+    """What the document carries that is no text on a page."""
+    unread = dict(sorted(reading.unread.items()))
+    if n_files := pdf.n_files():
+        unread["attached file"] = unread.get("attached file", 0) + n_files
+    if unread:
+        counted = ", ".join(f"{n} {name}{'s' if n > 1 else ''}" for name, n in unread.items())
+        reading.notes.append(f"not read: {counted}")
+    if pdf.has_xfa():
+        reading.notes.append("it has an XFA form; what its fields show was read, its XML was not")
 
 
 def mend_words(reading: Reading, data: bytes) -> None:
@@ -203,4 +237,6 @@ def quality_of(reading: Reading, n_tables: int) -> dict[str, int]:
         "pages_invisible_text": len(_with_invisible_text(reading.pages)),
         "columns": reading.most_columns,
         "tables": n_tables,
+        "fields": reading.n_fields,
+        "notes": reading.n_remarks,
     }

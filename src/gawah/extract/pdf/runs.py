@@ -18,6 +18,7 @@ NEW_WORD = 0.2  # a wider gap inside a word parts it; a space is a quarter of th
 NEW_RUN = 0.8  # a wider gap parts runs; word spaces of justified text rarely reach it
 BACKWARDS = 0.5
 OFF_LINE = 0.45
+DROPPED = 1.7  # times the size of the letters beside it: of a large letter that reaches down over lines
 _ALIKE = 0.06
 _TRACKED_GAPS, _TRACKED_SHARE = (
     3,
@@ -32,8 +33,9 @@ class Run:
     letters of one ligature have the same.
 
     x0, y0, x1, y1: the ink; bottom, top: the cells of the font, which are the same for every letter of it. `slant` is that
-    of a scanned page, whose runs are set straight; `confidence` under 1 where a machine was not sure of the words. `tracking`: how far apart
-    its letters are set, as in a spaced heading.
+    of a page whose lines are not level, and whose runs are set straight; `confidence` under 1 where a machine was not sure of the words. `tracking`: how far apart
+    its letters are set, as in a spaced heading. `hang`: where the words begin behind a list mark or number; `initial`: a
+    large letter that begins its first word.
     """
 
     text: str
@@ -53,11 +55,18 @@ class Run:
     slant: Slant | None = None
     confidence: float = 1.0
     tracking: float = 0.0
+    hang: float | None = None
+    initial: Run | None = None
+
+    @property
+    def words(self) -> str:
+        """The text with its large first letter."""
+        return self.initial.text + self.text if self.initial else self.text
 
     def on_page(self, x0: float, x1: float) -> tuple[float, float, float, float]:
         """What of the run lies between two places along its line, in PDF user space."""
         box = (x0, self.y0, x1, self.y1)
-        return to_page(self.turn, *(self.slant.upright(*box) if self.slant else box))
+        return to_page(self.turn, *(self.slant.along(*box) if self.slant else box))
 
     @property
     def middle(self) -> float:
@@ -72,6 +81,15 @@ class Run:
         return self.lefts[0] > self.rights[-1]
 
 
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What was put upon a page, in lines, and the mark before it, which is not among the letters read: `[Note by Ann] `."""
+
+    mark: str
+    runs: list[Run]
+    is_item: bool = False
+
+
 @dataclass(slots=True)
 class PageText:
     """What a page says, in runs, and the books of its characters.
@@ -81,6 +99,9 @@ class PageText:
 
     confidence: of a page that was read by eye, from 0 to 1, None of all others; `unreadable` are words that were too
     unsure to keep, each with its box in user space, and `notes` what else is to be said of the reading.
+
+    remarks: comments and the like, which follow the page's text; `hidden` is text upon the page that does not show, each with
+    its box in user space, and `unread` counts what upon it cannot be read, by name.
     """
 
     number: int
@@ -98,6 +119,10 @@ class PageText:
     confidence: float | None = None
     unreadable: list[tuple[str, tuple[float, float, float, float]]] = field(default_factory=list)
     notes: tuple[str, ...] = ()
+    remarks: list[Remark] = field(default_factory=list)
+    hidden: list[tuple[str, tuple[float, float, float, float]]] = field(default_factory=list)
+    unread: Counter[str] = field(default_factory=Counter)
+    n_fields: int = 0
 
     def frame_box(self) -> tuple[float, float, float, float]:
         """What of the page shows, in the reading frame of most of its text."""
@@ -128,7 +153,9 @@ def tracking_of(spans: Sequence[tuple[int, int]], units: str, frame: Frame, size
 def gap_between(before: Run, run: Run) -> float | None:
     """How far a word stands behind a run along its line; None when it does not go on there."""
     size = max(before.size, run.size)
-    if before.turn != run.turn or before.text[-1] == SOFT_HYPHEN:
+    if is_dropped(before, run):
+        return None
+    if before.turn != run.turn or before.slant != run.slant or before.text[-1] == SOFT_HYPHEN:
         return None
     if abs(before.middle - run.middle) > OFF_LINE * size and not before.bottom <= run.middle <= before.top:
         return None
@@ -138,6 +165,13 @@ def gap_between(before: Run, run: Run) -> float | None:
         return gap if gap <= NEW_RUN * size else None
     widest = NEW_RUN * size + 2 * min(before.tracking, run.tracking)  # on either side of the blank
     return forwards if -BACKWARDS * size <= forwards <= widest else None
+
+
+def is_dropped(before: Run | None, run: Run) -> bool:
+    """Whether a run is a large letter that reaches down beside the words that it begins."""
+    if before is None or len(before.text) != 1 or not run.text[:1].isalpha():
+        return False
+    return before.size >= DROPPED * run.size and before.y0 < run.bottom - 0.3 * run.size
 
 
 def _is_rtl(run: Run) -> bool:

@@ -9,6 +9,7 @@ from statistics import median
 
 from gawah.extract.pdf.lines import Line
 from gawah.extract.pdf.order import Region
+from gawah.extract.pdf.paragraphs import ENDS
 from gawah.extract.pdf.runs import Run
 
 Cell = list[Run]
@@ -16,7 +17,10 @@ _NUMBERS = re.compile(r"[\d.,%$€£+−-]+(?: [\d.,%$€£+−-]+)+")
 _WORD = re.compile(r"\S+")
 _SAME_CUT_PT = 12.0  # how far the columns of a continued table may be shifted
 _WITHIN_ROW = 0.8  # times the distance of two rows: lines closer than this are of one row
+_FEWEST_BESIDE, _WITHIN_ROW_IF_LONE = 3, 0.95  # the same, for a line with one cell below a row with so many
 _BETWEEN_LINES = 0.85  # of the letter size: what is lower by less overlaps the line above
+_FEWEST_WORDS = 3  # of a line that is a part of a sentence
+_VALUES = re.compile(r"\W*\d[\d.,:/\s%-]*")
 _MOST_HEAD_ROWS = 4
 
 
@@ -55,25 +59,35 @@ def n_repeated_head_rows(table: Table, after: Table) -> int:
     return n if n < len(after.rows) else 0
 
 
+def is_rest_of_row(row: list[Cell], cells: list[Cell]) -> bool:
+    """Whether the first row of a page is the rest of the row that the page before ends with: it begins no row, and goes on
+    in lower case with cells that the row has.
+    """
+    filled = [number for number, cell in enumerate(cells) if cell]
+    return bool(filled) and filled[0] > 0 and all(row[n] and cells[n][0].text[:1].islower() for n in filled)
+
+
 def _words(row: list[Cell]) -> list[str]:
     return [" ".join(run.text for run in cell) for cell in row]
 
 
 def _rows(region: Region) -> list[list[Cell]]:
-    """Lines are rows, unless one holds the second lines of cells of the row above it."""
+    """Lines are rows, unless one holds further lines of cells of the row above it."""
     lines = region.lines
     drops = [a.middle - b.middle for a, b in pairwise(lines)]
-    usual = median(drops) if drops else 0.0
+    cells = [_cells(line, region.cuts) for line in lines]
+    # Rows begin in the first column: how far they lie apart does not depend on how many lines their cells have.
+    starts = [drop for drop, line in zip(drops, cells[1:], strict=True) if line[0]]
+    usual = median(starts if len(starts) > 1 else drops) if drops else 0.0
     rows: list[list[Cell]] = []
-    for index, line in enumerate(lines):
-        cells = _cells(line, region.cuts)
+    for index, line in enumerate(cells):
         drop = drops[index - 1] if index else 0.0
         following = drops[index] if index < len(drops) else usual
-        if rows and _goes_on(rows[-1], cells, drop, max(usual, following)):
-            for cell, more in zip(rows[-1], cells, strict=True):
+        if rows and _goes_on(rows[-1], line, drop, max(usual, following)):
+            for cell, more in zip(rows[-1], line, strict=True):
                 cell.extend(more)
         else:
-            rows.append(cells)
+            rows.append(line)
     return rows
 
 
@@ -107,8 +121,9 @@ def _parted(run: Run, cuts: tuple[float, ...]) -> list[Run]:
 def _goes_on(row: list[Cell], cells: list[Cell], drop: float, usual: float) -> bool:
     """Whether a line belongs to the row above it.
 
-    It does when it continues some of its cells, closely, with words; and when it stands between two lines, in columns
-    where the row has nothing, as a cell over several rows does.
+    It does when it continues some of its cells, closely, or in the middle of a sentence, with words, or with a number in
+    one cell alone; and when it stands between two lines, in columns where the row has nothing, as a cell over several
+    rows does.
     """
     filled = {number for number, cell in enumerate(cells) if cell}
     above = {number for number, cell in enumerate(row) if cell}
@@ -117,5 +132,18 @@ def _goes_on(row: list[Cell], cells: list[Cell], drop: float, usual: float) -> b
         return False
     if not filled & above:
         return drop < _BETWEEN_LINES * max(run.size for run in runs)
-    continues = min(filled) > 0 and filled <= above and drop < _WITHIN_ROW * usual
-    return continues and not any(run.text[:1].isdigit() for run in runs)
+    if min(filled) == 0 or not filled <= above:
+        return False
+    is_lone = len(filled) == 1 and len(above) >= _FEWEST_BESIDE and drop < _WITHIN_ROW_IF_LONE * usual
+    is_close = is_lone or drop < _WITHIN_ROW * usual
+    if any(run.text[:1].isdigit() for run in runs):
+        return is_close and len(runs) == 1 and not _VALUES.fullmatch(row[min(filled)][-1].text)
+    return is_close or all(_is_mid_sentence(row[number], cells[number]) for number in filled)
+
+
+def _is_mid_sentence(cell: Cell, more: Cell) -> bool:
+    """Whether a cell's last line is words without an end, and the next one begins in lower case."""
+    if not more[0].text[:1].islower():
+        return False
+    last = [run.text for run in cell if abs(run.middle - cell[-1].middle) < _BETWEEN_LINES * run.size]
+    return len(" ".join(last).split()) >= _FEWEST_WORDS and ENDS.search(last[-1]) is None

@@ -8,9 +8,10 @@ from array import array
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from operator import sub
 
-from gawah.extract.pdf.frame import RTL, Frame, across, frame_of, to_page
+from gawah.extract.pdf.frame import RTL, Frame, Slant, frame_of, to_page
 from gawah.extract.pdf.letters import BLANKS, ODD, letters_of
 from gawah.extract.pdf.page import PageChars, PdfPage, Style
 from gawah.extract.pdf.runs import (
@@ -23,19 +24,21 @@ from gawah.extract.pdf.runs import (
     append_blank,
     append_mark,
     gap_between,
+    is_dropped,
     tracking_of,
 )
+from gawah.extract.pdf.slants import Setting, settings_of
 
 _WORD = re.compile(f"[^{BLANKS}]+")
 _BLANKS = re.compile(f"[{BLANKS}]+")
 _MARKED = re.compile(
     "[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0e4e\u1ab0-\u1aff]"
 )
-_SLANT_DEGREES = 12  # text that runs at another angle than a quarter turn, by more, stands aslant
 _SAME_BOX_PT = 0.05
 _RAISED_SIZE, _RAISED_BY = 0.8, 0.15  # shares of the size of the letter before, under and over which a mark is raised
 _RAISED = "^"
 _LEAST_STEP = 1e-4  # so that letters without a size have one
+# Control, private-use and replacement characters.
 _GARBLED = re.compile("[\x00\x01\x03-\x08\x0e-\x1f\x7f-\x9f\ue000-\uf8ff\ufffd]")
 
 
@@ -47,25 +50,26 @@ class _Word:
     end: int
     style: Style
     turn: int
+    slant: Slant | None
     n_blanks: int
     is_spaced: bool
 
 
-def read_page(page: PdfPage, number: int) -> PageText:
-    """The runs of a page, in the order of its content; `number` counts from 1."""
+def read_page(page: PdfPage, number: int, only: frozenset[int] | None = None) -> PageText:
+    """The runs of a page, in the order of its content; `number` counts from 1. With `only`, those of these text objects."""
     chars = page.characters()
     result = PageText(number, page.box())
-    words = _words(page, chars, result)
-    frames: dict[int, Frame] = {}
+    words = _words(page, chars, result, only)
+    frames: dict[Setting, Frame] = {}
     by_object: dict[int, list[_Word]] = {}
     for word in words:
         by_object.setdefault(id(word.style), []).append(word)
     tracking: dict[int, float] = {}
     builder = _Builder(result, chars.units, page)
     for word in words:
-        frame = frames.get(word.turn)
+        frame = frames.get((word.turn, word.slant))
         if frame is None:
-            frame = frames[word.turn] = frame_of(chars, word.turn)
+            frame = frames[word.turn, word.slant] = frame_of(chars, word.turn, word.slant)
         if id(word.style) not in tracking:
             spans = [(each.start, each.end) for each in by_object[id(word.style)]]
             tracking[id(word.style)] = tracking_of(spans, chars.units, frame, word.style.size or 1.0)
@@ -78,31 +82,46 @@ def read_page(page: PdfPage, number: int) -> PageText:
     return result
 
 
-def _words(page: PdfPage, chars: PageChars, result: PageText) -> list[_Word]:
+def _words(page: PdfPage, chars: PageChars, result: PageText, only: frozenset[int] | None) -> list[_Word]:
     units = chars.units
     spans = [match.span() for match in _WORD.finditer(units)]
+    between = [index for blanks in _BLANKS.finditer(units) for index in range(*blanks.span())]
+    if only is not None:
+        spans = _spans_of(only, page, spans)
+        belongs = [address in only for address in page.text_objects(between)]
+        between = [index for index, belonging in zip(between, belongs, strict=True) if belonging]
     starts = [start for start, _ in spans]
     styles = page.styles(starts)
-    between = [index for blanks in _BLANKS.finditer(units) for index in range(*blanks.span())]
     real = [index for index, made in zip(between, page.generated(between), strict=True) if not made]
     result.n_letters = sum(end - start for start, end in spans)
     result.n_read = result.n_letters + len(real)
-    result.n_garbled = _n_garbled(units) + page.n_unmapped(starts)
+    result.n_garbled = len(_GARBLED.findall(units)) + page.n_unmapped(starts)
     blanks_before = _counts_before(starts, real)
     result.dropped["white space"] += len(real) - sum(blanks_before)
     angles = _angles(page, starts, styles)
+    settings = settings_of(angles, [end - start for start, end in spans], result.box)
     words, last_end = [], 0
     for (start, end), style, angle, n_blanks in zip(spans, styles, angles, blanks_before, strict=True):
         result.n_invisible += 0 if style.is_visible else end - start
-        quarter = round(angle / 90)
-        if abs(angle - 90 * quarter) > _SLANT_DEGREES:
+        setting = settings[angle]
+        if setting is None:
             result.aslant.append(units[start:end])
             result.dropped["text at an angle"] += end - start
             result.dropped["white space"] += n_blanks
         else:
-            words.append(_Word(start, end, style, quarter % 4, n_blanks, is_spaced=start > last_end))
+            words.append(_Word(start, end, style, *setting, n_blanks, is_spaced=start > last_end))
         last_end = end
     return words
+
+
+def _spans_of(only: frozenset[int], page: PdfPage, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The words, or pieces of words, that are of these text objects."""
+    found: list[tuple[int, int]] = []
+    for start, end in spans:
+        belongs = [address in only for address in page.text_objects(list(range(start, end)))]
+        edges = [start, *(start + at for at in range(1, end - start) if belongs[at] != belongs[at - 1]), end]
+        found += [(a, b) for a, b in pairwise(edges) if belongs[a - start]]
+    return found
 
 
 def _angles(page: PdfPage, starts: Sequence[int], styles: Sequence[Style]) -> list[float]:
@@ -124,11 +143,6 @@ def _counts_before(starts: Sequence[int], blanks: Sequence[int]) -> list[int]:
             at += 1
         counts.append(at - first)
     return counts
-
-
-def _n_garbled(units: str) -> int:
-    """Private-use, control and replacement characters."""
-    return sum(1 for _ in _GARBLED.finditer(units))
 
 
 class _Builder:
@@ -153,7 +167,9 @@ class _Builder:
             run = self._run_of(word, start, end, frame)
             if run is not None:
                 run.tracking = tracking
-            is_raised = run is not None and not n_blanks and self._is_mark(start, frame)
+            is_raised = (
+                run is not None and not n_blanks and self._is_mark(start, frame) and not is_dropped(self.current, run)
+            )
             self._put(run, n_blanks, is_spaced=is_spaced, is_raised=is_raised)
             n_blanks, is_spaced = 0, False
             self.last = end - 1 if run else self.last
@@ -207,7 +223,8 @@ class _Builder:
         """Where the baseline of a character lies across the lines of a frame."""
         x, y = ctypes.c_double(), ctypes.c_double()
         self.page.raw.FPDFText_GetCharOrigin(self.page.text, index, ctypes.byref(x), ctypes.byref(y))
-        return across(frame.turn, x.value, y.value)
+        point = to_page((4 - frame.turn) % 4, x.value, y.value, x.value, y.value)[:2]
+        return frame.slant.height(*point) if frame.slant else point[1]
 
     def _run_of(self, word: _Word, start: int, end: int, frame: Frame) -> Run | None:
         """The piece as a run of its own; None when it is not to be read."""
@@ -225,7 +242,7 @@ class _Builder:
             low, high = bottom, top
         run = Run(
             text, lefts, rights, x0, low, x1, high, bottom, top, style.size or top - bottom,
-            style.is_bold, self.result.number, word.turn, {(style.size, style.is_bold): len(text)},
+            style.is_bold, self.result.number, word.turn, {(style.size, style.is_bold): len(text)}, word.slant,
         )  # fmt: skip
         return run if self._is_to_be_read(run) else None
 
@@ -243,7 +260,8 @@ class _Builder:
     def _is_to_be_read(self, run: Run) -> bool:
         """Not what lies outside of the page, and not what is printed twice in one place, as for a bold look."""
         result = self.result
-        x0, y0, x1, y1 = to_page(run.turn, run.x0, run.bottom, run.x1, run.top)
+        frame_box = (run.x0, run.bottom, run.x1, run.top)
+        x0, y0, x1, y1 = to_page(run.turn, *(run.slant.upright(*frame_box) if run.slant else frame_box))
         if not (self.box[0] <= (x0 + x1) / 2 <= self.box[2] and self.box[1] <= (y0 + y1) / 2 <= self.box[3]):
             result.outside.append(run.text)
             result.dropped["outside of the page"] += len(run.text)

@@ -6,6 +6,7 @@ cells, rows and blocks is counted as added and has no place.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -23,6 +24,7 @@ from gawah.types import Advance, Block, BlockKind, Box, PageBoxes, Place, Span
 
 _FORWARDS: tuple[Literal["right", "up", "left", "down"], ...] = ("right", "up", "left", "down")
 _WORD = re.compile(r" *[^ ]+")
+_RISE = 0.35  # of the letter size: by how much the ends of one box on a slanted line may lie apart in height
 _OVERLAP = 0.35  # of the letter size: how far a letter may reach back over the one before
 
 
@@ -46,6 +48,7 @@ class Writer:
     def write_paragraph(self, paragraph: Paragraph) -> None:
         self._separate(paragraph.kind)
         start = self.length
+        self._add(paragraph.mark, "mark of a note")
         self._flow([run for line in paragraph.lines for run in line.runs])
         span = Span(start, self.length)
         title = ""
@@ -97,6 +100,8 @@ class Writer:
                 n_gone, between = (1 if run.text.endswith(SOFT_HYPHEN) else 0), " "
             else:
                 n_gone, between = joint(run.text, following.text, self.words)
+            if run.initial:
+                self._write_initial(run.initial)
             self._write_run(run, len(run.text) - n_gone)
             if n_gone:
                 self.dropped["hyphen at a line end"] += n_gone
@@ -112,11 +117,23 @@ class Writer:
         self.pieces.append(text)
         self.length += len(text)
 
+    def _write_initial(self, run: Run) -> None:
+        """A large letter: its box is whole, and not one with that of the line it stands beside, which is as low as a line."""
+        box = Box(
+            run.page, *(round(side, 2) for side in run.on_page(run.lefts[0], run.rights[len(run.text.rstrip()) - 1]))
+        )
+        locator = PageBoxes(run.page, run.page, self.labels.get(run.page, ""), (box,), run.confidence)
+        self.places.append(Place(Span(self.length, self.length + len(run.text)), locator))
+        self._put(run.text)
+
     def _write_run(self, run: Run, n_chars: int) -> None:
         label = self.labels.get(run.page, "")
         for first, past, toward in _pieces(run, n_chars):
             low, high, tenths = _along(run, first, past, is_back=toward != _FORWARDS[run.turn])
             box = Box(run.page, *(round(side, 2) for side in run.on_page(low, high)))
+            if run.slant is not None:  # along the side of the box, not along the line
+                share = math.cos(math.radians(run.slant.degrees))
+                tenths = tuple(round(tenth * share) if tenth > 0 else tenth for tenth in tenths)
             advance = Advance(toward, tenths)
             span = Span(self.length + first, self.length + past)
             locator = PageBoxes(run.page, run.page, label, (box,), run.confidence)
@@ -128,15 +145,22 @@ _Toward = Literal["right", "left", "up", "down"]
 
 
 def _pieces(run: Run, n_chars: int) -> list[tuple[int, int, _Toward]]:
-    """The stretches of a run; word by word where its line is aslant, or the box around it would reach into others."""
+    """The stretches of a run; word by word where its line is aslant, or the box around it would reach into others.
+
+    A word that rises by much goes in parts, down to its letters.
+    """
     stretches = _stretches(run, n_chars)
     if run.slant is None:
         return stretches
-    return [
-        (first + word.start(), first + word.end(), toward)
-        for first, past, toward in stretches
-        for word in _WORD.finditer(run.text[first:past])
-    ]
+    longest = _RISE * run.size / max(1e-6, abs(math.sin(math.radians(run.slant.degrees))))
+    found: list[tuple[int, int, _Toward]] = []
+    for start, end, toward in stretches:
+        for word in _WORD.finditer(run.text[start:end]):
+            first, past = start + word.start(), start + word.end()
+            width = max(run.rights[first:past]) - min(run.lefts[first:past])
+            step = math.ceil((past - first) / max(1, math.ceil(width / longest)))
+            found += [(at, min(at + step, past), toward) for at in range(first, past, step)]
+    return found
 
 
 def _stretches(run: Run, n_chars: int) -> list[tuple[int, int, _Toward]]:

@@ -12,21 +12,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gawah.maxsim import best_matches
-from gawah.ports import Candidate, QueryEmbedding, TokenCodes
+from gawah.ports import Candidate, QueryEmbedding, RerankScores, TokenCodes
 from gawah.types import Hit, Ranking
 
 
 class LateInteraction:
     """Implements ports.Reranker with `maxsim_of_each`: no model is run, the embedder's token vectors are enough."""
 
-    name = "late-interaction"
+    @property
+    def name(self) -> str:
+        return "late-interaction"
 
     def score(
         self, question: str, query: QueryEmbedding, candidates: Sequence[Candidate], weights: Sequence[float]
-    ) -> list[float]:
+    ) -> RerankScores:
         """One score a candidate, in [-1, 1] up to the codes' rounding; all 0 for a question without kept tokens."""
         del question  # a port's argument; a cross-encoder reads it
-        return maxsim_of_each(query.token_vectors, weights, [candidate.tokens for candidate in candidates])
+        return RerankScores(
+            tuple(maxsim_of_each(query.token_vectors, weights, [candidate.tokens for candidate in candidates]))
+        )
 
 
 def token_weights(

@@ -100,10 +100,10 @@ def test_the_reranker_prefers_the_chunk_that_says_it() -> None:
     ]
     question = "database backup"
     query = embedder.embed_query(question)
-    scores = LateInteraction().score(question, query, candidates, [1.0] * len(query.words))
+    scores = LateInteraction().score(question, query, candidates, [1.0] * len(query.words)).values
     assert scores[1] > scores[2] > scores[0]
     empty = embedder.embed_query("?!")
-    assert LateInteraction().score("?!", empty, candidates, []) == [0.0, 0.0, 0.0]
+    assert LateInteraction().score("?!", empty, candidates, []).values == (0.0, 0.0, 0.0)
     assert isinstance(empty, QueryEmbedding)
 
 
