@@ -3,6 +3,11 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# No test asserts a time, and a machine that does other things as well is slow at any moment.
+settings.register_profile("gawah", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("gawah")
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gawah.text import NAMESPACE, STOP_WORDS, analyze, query_terms
+from gawah.text import NAMESPACE, STOP_WORDS, analyze, exact_terms, query_terms
 
 
 def plain(question, **options):
@@ -61,3 +61,13 @@ def test_a_question_with_terms_has_query_terms_and_they_are_its_own(question):
 @given(st.lists(st.sampled_from(["raft", "leader", "elects", "member", "quorum"]), min_size=4, max_size=12))
 def test_a_question_in_plain_words_asks_for_plain_terms_only(words):
     assert query_terms(" ".join(words)) == words
+
+
+def test_what_a_question_names_letter_for_letter():
+    assert exact_terms("what is error E0106 in BorrowMutError?") == [
+        NAMESPACE + "~borrowmuterror",
+        "e0106",
+    ]
+    assert exact_terms("how do I set --max-txn-ops to 128") == [NAMESPACE + "=max-txn-ops", NAMESPACE + "~maxtxnops"]
+    assert exact_terms("what does the trade-off cost in 2023, and why?") == []
+    assert exact_terms("E0106 e0106") == ["e0106"]

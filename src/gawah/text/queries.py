@@ -51,3 +51,10 @@ def query_terms(question: str, *, languages: Sequence[str] = ("en",)) -> list[st
     if not identifiers and len(words) <= _LOOKUP_WORDS:
         return words + part_terms(words)
     return words + identifiers
+
+
+def exact_terms(question: str) -> list[str]:
+    """Terms of what a question names letter for letter, each once: its identifiers whole, and words with a digit (e0382)."""
+    identifiers = whole_terms(question)
+    coded = [word for word in analyze(question) if any(map(str.isdigit, word)) and any(map(str.isalpha, word))]
+    return list(dict.fromkeys(identifiers + coded))
