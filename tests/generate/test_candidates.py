@@ -92,6 +92,17 @@ def test_rows_as_extraction_writes_them_are_pieces():
     ]
 
 
+def test_the_fields_of_a_message_are_pieces_and_its_subject_is_a_heading():
+    content = "From: a@b.example\nDate: Tue, 10 Mar 2026\nSubject: Annual fee\n\nIt is 40 EUR.\nTo: be paid."
+    assert texts(content, media_type="message/rfc822") == [
+        "From: a@b.example",
+        "Date: Tue, 10 Mar 2026",
+        "It is 40 EUR.",
+        "To: be paid.",
+    ]
+    assert texts("Subject: Annual fee\nTo: all") == ["Subject: Annual fee\nTo: all"]
+
+
 def test_an_unclosed_fence_is_code_to_the_end():
     assert texts("```\na. b. c\nd") == ["a. b. c", "d"]
 

@@ -20,6 +20,8 @@ _FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})")
 _ITEM = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+\S")
 _HEADING = re.compile(r"[ ]{0,3}#{1,6}(?:[ \t]|$)|\[\^?[\w.-]{1,64}\]:[ \t]")  # and link definitions
 _ROW = re.compile(r"[ \t]*\|")
+_MAIL = ("message/rfc822", "application/mbox")
+_FIELD = re.compile(r"(From|To|Cc|Date|Subject): ")  # a message's head as extraction writes it; its subject is its heading
 _TABLE_RULE = re.compile(r"[ \t]*\n[ \t]*\|?[ \t]*:?-+[-:| \t]*\n[ \t]*")
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _DISPLAY = ("$$", "\\[")
@@ -89,7 +91,8 @@ def _spans(source: NumberedSource) -> Iterator[tuple[Span, bool]]:
             if line is not None:
                 yield line, True
         return
-    for kind, span in _blocks(content):
+    is_mail = source.passage.media_type in _MAIL
+    for kind, span in _blocks(content, is_mail=is_mail):
         block = trim(content, span.start, span.end)
         if block is None:
             continue
@@ -107,7 +110,7 @@ def _lines(content: str) -> Iterator[Span]:
         start += len(line) + 1
 
 
-def _blocks(content: str) -> Iterator[tuple[str, Span]]:
+def _blocks(content: str, *, is_mail: bool) -> Iterator[tuple[str, Span]]:
     """Lines of Markdown to (kind, span): row, code (a line each), item, text (a paragraph)."""
     fence, kind, start, end = "", "", 0, 0
     spans = list(_lines(content))
@@ -115,6 +118,8 @@ def _blocks(content: str) -> Iterator[tuple[str, Span]]:
     for span, is_row in zip(spans, rows, strict=True):
         line = span.slice(content)
         line_kind = _kind(line, kind, fence, is_row=is_row)
+        if is_mail and (field := _FIELD.match(line)):
+            line_kind = "heading" if field.group(1) == "Subject" else "row"
         if kind and line_kind != "more":
             yield kind, Span(start, end)
             kind = ""
