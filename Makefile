@@ -5,13 +5,14 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 LOCKED := --no-deps --require-hashes
 
-.PHONY: demo test system check bench bench-cost claims bench-kill bench-load bench-mutations calibrate experiment lock clean help
+.PHONY: demo test system check bench bench-cost screenshots claims bench-kill bench-load bench-mutations calibrate experiment lock clean help
 
 help:
 	@echo "make demo        install, then ingest examples/, three cited answers, two refusals, one verification"
 	@echo "make test        install (also Debian's tesseract, poppler, espeak-ng, ffmpeg and chromium, where that needs no password), then lint, types and tests"
 	@echo "make check       lint and types only"
 	@echo "make bench       one table of speeds and sizes (minutes)"
+	@echo "make screenshots  the page in pictures: writes docs/screenshots/"
 	@echo "make bench-cost  bytes, time and recall of rerankers over the development sets; writes docs/reranking.md (minutes)"
 	@echo "make bench-kill  kill -9 an ingest twenty times and compare fingerprints (minutes)"
 	@echo "make bench-load  a server under load: askers, large uploads, slow and aborted clients, kill -9 (minutes)"
@@ -51,6 +52,9 @@ check: $(VENV)/.develop
 
 bench: $(VENV)/.develop
 	$(BIN)/python -m bench.run
+
+screenshots: $(VENV)/.develop system
+	$(BIN)/python -m bench.screenshots
 
 calibrate: $(VENV)/.develop
 	$(BIN)/python -m bench.calibrate

@@ -384,7 +384,7 @@ def draw_page(settings: Settings, file: Path, number: int, png: Path) -> tuple[i
     """
     source, data = _read_file(settings, file)
     with Sandbox(limits_of(settings), options_of(settings)) as sandbox:
-        shown = shown_page(data, detect(source.media_type, data).media_type, number, sandbox.limits)
+        shown = shown_page(sandbox, data, detect(source.media_type, data).media_type, number)
         document = sandbox.extract(source, data)
     picture, n_places, n_removed = with_boxes(shown, document, number)
     picture.save(png, "PNG")

@@ -208,11 +208,15 @@ class Index(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A chunk in the shortlist, as a reranker sees it."""
+    """A chunk in the shortlist, as a reranker sees it.
+
+    `exact`: the share, by rarity, of what the question names letter for letter (text.exact_terms) that it holds, in [0, 1].
+    """
 
     chunk_id: str
     chunk: Chunk
     tokens: TokenCodes
+    exact: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

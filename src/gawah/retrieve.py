@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,8 +17,8 @@ from gawah.gate import N_BACKGROUND, N_COMPARED, Evidence
 from gawah.index.bm25 import best_possible, idf
 from gawah.lexical import search_lexical
 from gawah.ports import Candidate, Embedder, Index, IndexView, QueryEmbedding, Reranker, Snapshot
-from gawah.rerank import reorder, token_weights
-from gawah.text import NAMESPACE, analyze, query_terms
+from gawah.rerank import rarity, reorder, token_weights
+from gawah.text import NAMESPACE, analyze, exact_terms, query_terms
 from gawah.types import Filter, Hit, ModelStamp, Passage, Ranking
 
 SYSTEMS = ("dense", "bm25", "rrf", "rerank")
@@ -241,12 +241,25 @@ def _reranked(
     assert retriever.reranker is not None
     head = [hit.chunk_id for hit in fused.hits[: retriever.rerank_depth]]
     candidates = [
-        Candidate(chunk_id, snapshot.chunk(chunk_id), codes)
-        for chunk_id, codes in zip(head, view.tokens(head), strict=True)
+        Candidate(chunk_id, snapshot.chunk(chunk_id), codes, exact)
+        for chunk_id, codes, exact in zip(head, view.tokens(head), _exactness(view, question, head), strict=True)
     ]
     weights = token_weights(query.words, view.document_frequency, view.n_chunks, analyze=analyze)
     scored = retriever.reranker.score(question, query, candidates, weights)
     return reorder(fused, scored.values, "rerank"), scored.notes
+
+
+def _exactness(view: IndexView, question: str, chunk_ids: Sequence[str]) -> list[float]:
+    """Per chunk the share of the question's exact terms that it holds, rare ones weighing more; 0 where there are none."""
+    terms = exact_terms(question)
+    weights = [rarity(n, view.n_chunks) for n in view.document_frequency(terms)]
+    shares = dict.fromkeys(chunk_ids, 0.0)
+    with contextlib.suppress(IndexLegError):  # named already: the lexical leg has failed with it
+        for term, weight in zip(terms, weights, strict=True):
+            for hit in search_lexical(view, [term], view.n_chunks).hits:
+                if hit.chunk_id in shares:
+                    shares[hit.chunk_id] += weight / sum(weights)
+    return list(shares.values())
 
 
 def _passages(snapshot: Snapshot, view: IndexView, query: QueryEmbedding, hits: tuple[Hit, ...]) -> tuple[Passage, ...]:

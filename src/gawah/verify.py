@@ -113,14 +113,14 @@ def _check(citation: Mapping[str, Any], source: _Source) -> tuple[VerifyStatus, 
     if source.text[start:end] == quote:
         same = sha256_text(source.text) == citation["text_sha256"]
         return "ok", "" if same else "the file has changed elsewhere", None
-    at = _find(source.text, citation)
+    at = find_again(source.text, citation)
     if at is not None:
         return "moved", f"the words are at {at},{at + len(quote)} now", (at, at + len(quote))
     return "changed", "the words are not in the file any more", None
 
 
-def _find(text: str, citation: Mapping[str, Any]) -> int | None:
-    """Where the quote is now: with the words around it if they are still there, else nearest to where it was."""
+def find_again(text: str, citation: Mapping[str, Any]) -> int | None:
+    """Where a citation's quote stands in a text: with the words around it if they are there, else nearest to where it was."""
     quote, start = citation["quote"], citation["from"]
     places: list[int] = []
     at = text.find(quote)

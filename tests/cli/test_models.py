@@ -76,7 +76,7 @@ def test_without_the_model_one_line_names_the_command_and_the_answer_names_who_r
     use = ("--store", filled.directory / "store", "--set", "rerank=cross-encoder", "--set", "gate=reference")
     asked = gawah("ask", "When does the blue boat leave?", *use, "--json", env=offline)
     provenance = json.loads(asked.stdout)["provenance"]
-    assert provenance["reranker"] == "late-interaction"
+    assert provenance["reranker"] == "late-interaction/2"
     line = f"reranked by late interaction, not by a cross-encoder: the model {REPOSITORY} is not on this machine; `gawah models fetch {REPOSITORY}` fetches it"
     assert [line in said for said in provenance["degraded"]] == [True]
     named = gawah("ask", "x", *use[:2], "--set", f"rerank=cross-encoder:{NAME}", env=offline, code=5)

@@ -75,7 +75,7 @@ def test_what_a_reranker_did_not_read_is_a_note_of_the_answer(filled) -> None:
 
 def test_where_another_took_its_place_the_answer_names_that_one_and_says_why(filled) -> None:
     provenance = with_reranker(filled(), missing=(MISSING,)).ask(QUESTION).provenance
-    assert provenance.reranker == "late-interaction"
+    assert provenance.reranker == "late-interaction/2"
     assert MISSING in provenance.degraded
 
 
@@ -147,3 +147,23 @@ def test_nothing_is_measured_with_another_reranker_than_was_asked_for(make_app, 
     settings = app.settings.model_copy(update={"rerank": f"cross-encoder:{checkpoint}", "rerank_depth": 1})
     run = evaluate(Workshop(settings, tmp_path / "work", FakeEmbedder()), load_collection(handbook.parent), cite=False)
     assert "rerank" in run.systems
+
+
+def test_a_chunk_with_the_identifier_asked_for_comes_before_its_neighbours(make_app, folder) -> None:
+    words = "sets how many operations one transaction of a client may hold at most"
+    files = {
+        f"option-{n}.md": f"# Options\n\nThe option `--max-txn-{name}` {words}.\n"
+        for n, name in enumerate(("bytes", "ops", "items", "rows"))
+    }
+    app = make_app()
+    list(app.ingest(app.plan(folder(files))))
+    for question, document in (
+        ("How many operations does max_txn_ops allow a transaction?", "option-1.md"),
+        ("--max-txn-rows operations of one transaction", "option-3.md"),
+    ):
+        found = app.search(question)
+        best, *others = found.passages
+        assert best.document_name == document
+        scores = [passage.hit.score for passage in found.passages]
+        assert scores == sorted(scores, reverse=True)
+        assert all(other.document_name != document for other in others)

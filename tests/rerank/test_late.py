@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from gawah.ports import Candidate, QueryEmbedding, TokenCodes
 from gawah.rerank import LateInteraction, maxsim, maxsim_of_each, reorder, token_weights
+from gawah.rerank.late import EXACT_WEIGHT
 from gawah.testing.embedder import FakeEmbedder
 from gawah.testing.index import analyze_plain
 from gawah.types import Chunk, Hit, Ranking, Span
@@ -102,6 +104,10 @@ def test_the_reranker_prefers_the_chunk_that_says_it() -> None:
     query = embedder.embed_query(question)
     scores = LateInteraction().score(question, query, candidates, [1.0] * len(query.words)).values
     assert scores[1] > scores[2] > scores[0]
+    exact = [replace(candidates[2], exact=1.0), *candidates[:2]]
+    assert LateInteraction().score(question, query, exact, [1.0] * len(query.words)).values == pytest.approx(
+        (scores[2] + EXACT_WEIGHT, scores[0], scores[1])
+    )
     empty = embedder.embed_query("?!")
     assert LateInteraction().score("?!", empty, candidates, []).values == (0.0, 0.0, 0.0)
     assert isinstance(empty, QueryEmbedding)

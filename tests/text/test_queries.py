@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gawah.text import NAMESPACE, STOP_WORDS, analyze, content_terms, query_terms
+from gawah.text import NAMESPACE, STOP_WORDS, analyze, content_terms, exact_terms, query_terms
 
 
 def plain(question, **options):
@@ -85,3 +85,13 @@ def test_content_terms_are_terms_each_once_in_order(question):
 
 def test_the_index_is_asked_for_hindi_function_words_all_the_same():
     assert plain("मालिक कौन है") == ["मालिक", "कौन", "है"]
+
+
+def test_what_a_question_names_letter_for_letter():
+    assert exact_terms("what is error E0106 in BorrowMutError?") == [
+        NAMESPACE + "~borrowmuterror",
+        "e0106",
+    ]
+    assert exact_terms("how do I set --max-txn-ops to 128") == [NAMESPACE + "=max-txn-ops", NAMESPACE + "~maxtxnops"]
+    assert exact_terms("what does the trade-off cost in 2023, and why?") == []
+    assert exact_terms("E0106 e0106") == ["e0106"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Path, Request
 from starlette.responses import JSONResponse, Response
 
 from gawah.api import sse
@@ -26,15 +26,17 @@ from gawah.api.schemas import (
     VerificationBody,
 )
 from gawah.api.served import Asker, Reader, Served, ServedStore, Stop
+from gawah.api.viewer_schemas import CitedNow
 from gawah.envelope import hits_json, outcome_json
 from gawah.errors import NotFoundError, StoreError
 from gawah.fingerprint import sha256_json
 from gawah.store.uploads import OnceKey
 from gawah.types import AnswerRecord, Filter, Outcome
-from gawah.verify import verification_json
+from gawah.verify import find_again, verification_json
 
 router = APIRouter(prefix="/v1", tags=["answers"])
 ROUTE = "answers"
+Marker = Annotated[int, Path(ge=1, le=100_000)]
 
 
 class AskerLeftError(Exception):
@@ -207,6 +209,34 @@ async def verify_answer(*, store: ServedStore, who: Asker, answer_id: str) -> Re
         return verification_json(record, store.app.verify([answer_id]))
 
     return JSONResponse(await store.ask(verified))
+
+
+@router.get(
+    "/answers/{answer_id}/citations/{marker}/now",
+    response_model=None,
+    responses={200: {"model": CitedNow}, **problems(404)},
+)
+async def get_cited_now(*, store: ServedStore, who: Asker, answer_id: str, marker: Marker) -> Response:
+    """Where the quote of a citation stands in the version that is searchable now; `now` is null when it is not in it."""
+
+    def found() -> dict[str, Any]:
+        body = _body_of(_own_answer(store, who, answer_id))
+        citation = next((one for one in body["citations"] if one["marker"] == marker), None)
+        if citation is None:
+            raise NotFoundError(f"answer {answer_id} has no citation {marker}")
+        with store.app.catalog.snapshot() as snapshot:
+            record = who.require_document(snapshot.document(citation["document_id"]))
+            text = snapshot.text_window(record.no, 0, record.counters.n_chars)
+        at = find_again(text, citation)
+        return {
+            "answer_id": answer_id,
+            "marker": marker,
+            "document_id": record.id,
+            "changed": record.indexed_sha256 != citation["file_sha256"],
+            "now": None if at is None else [at, at + len(citation["quote"])],
+        }
+
+    return JSONResponse(await store.read(found))
 
 
 def _own_answer(store: Served, who: Principal, answer_id: str) -> AnswerRecord:

@@ -209,6 +209,8 @@ async def delete_document(
     record = await store.read(own_document, store, who, document_id)
     if purge:
         gone = await store.read(store.app.purge, [record])
+        store.documents.clear()
+        store.pictures.clear()
     else:
         gone = await store.read(discard, store.app, [record])
     audit("purge" if purge else "remove", key=who.id, request_id=request_id_of(request), document_id=record.id)

@@ -8,21 +8,30 @@ import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Annotated, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeVar
 
 from fastapi import Depends, Request
 
 from gawah.api.access import LOCAL_PRINCIPAL, DoorPolicy, Principal, RateLimit, principal_of, token_of, unauthorised
+from gawah.api.kept import Kept
 from gawah.api.logs import audit
 from gawah.api.metrics import Metrics
 from gawah.api.problems import ProblemError, request_id_of
+from gawah.api.tickets import PARAMETER, Tickets
 from gawah.app import Application
+from gawah.types import Document
+
+if TYPE_CHECKING:
+    from gawah.api.viewer import Picture
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 ASKING_THREADS = 8
 READING_THREADS = 8
+_PICTURES_BYTES = 64_000_000
+_DOCUMENTS_CHARS = 16_000_000
+_PLACE_CHARS = 100  # what a place weighs beside the text
 MOST_WAITING = 256  # questions in hand; more are told to come back, so that none waits for ever
 
 
@@ -42,12 +51,17 @@ class Served:
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     under_way: set[tuple[str, str, str]] = field(default_factory=set)
     n_asking: int = 0
+    tickets: Tickets = field(default_factory=Tickets)
+    pictures: Kept[Picture] = field(init=False)
+    documents: Kept[Document] = field(init=False)
     limit: RateLimit = field(init=False)
     asking: ThreadPoolExecutor = field(init=False)
     reading: ThreadPoolExecutor = field(init=False)
 
     def __post_init__(self) -> None:
         self.limit = RateLimit(self.app.settings.requests_per_minute)
+        self.pictures = Kept(_PICTURES_BYTES, lambda picture: len(picture.png))
+        self.documents = Kept(_DOCUMENTS_CHARS, lambda one: len(one.text) + _PLACE_CHARS * len(one.places))
         self.asking = ThreadPoolExecutor(ASKING_THREADS, thread_name_prefix="ask")
         self.reading = ThreadPoolExecutor(READING_THREADS, thread_name_prefix="read")
 
@@ -88,8 +102,10 @@ ServedStore = Annotated[Served, Depends(served)]
 
 
 async def identify(request: Request, store: ServedStore) -> Principal:
-    """Who asks, by their key, or because they sit at this machine. Raises ProblemError 401 and 429."""
+    """Who asks, by their key or a ticket of it, or because they sit at this machine. Raises ProblemError 401 and 429."""
     token = token_of(request.headers.get("authorization"))
+    if token is None and (ticket := request.query_params.get(PARAMETER)):
+        token = store.tickets.token(ticket, request.method, request.url.path)
     address = request.client.host if request.client else ""
     if token is None:
         if store.policy.needs_no_key(request.headers):
@@ -104,6 +120,7 @@ async def identify(request: Request, store: ServedStore) -> Principal:
         raise unauthorised("this key opens nothing; it may be mistyped, expired or revoked")
     store.limit.take(key.id)
     request.scope["gawah.key"] = key.id
+    request.scope["gawah.token"] = token
     return principal_of(key)
 
 

@@ -18,7 +18,7 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
 from gawah import __version__
-from gawah.api import answers, care, chat, documents, jobs, mcp, runs, sources
+from gawah.api import answers, care, chat, documents, jobs, mcp, runs, sources, viewer, web
 from gawah.api.access import DoorPolicy, is_loopback, names_of
 from gawah.api.edge import Edge
 from gawah.api.logs import log, set_up
@@ -40,9 +40,11 @@ ROUTERS = (
     jobs.router,
     answers.router,
     sources.router,
+    viewer.router,
     chat.router,
     runs.router,
     mcp.router,
+    web.router,
 )
 
 
@@ -63,7 +65,7 @@ def policy_of(settings: Settings) -> DoorPolicy:
 
 
 def create_app(store: Served, beside: Beside | None = None) -> FastAPI:
-    """The ASGI application over one store. Its documentation is `/openapi.json`; it shows no page with scripts of others."""
+    """The ASGI application over one store: the API, described by `/openapi.json`, and the page at `/`."""
     beside = beside or Beside()
     room = mcp.Room(store, may_write=beside.mcp_may_write)
 
@@ -208,6 +210,6 @@ def _warm(app: Application) -> None:
     """Makes every part before the first question: parts are made once, and not by two threads at a time."""
     app.catalog.generation_for(app.embedder.stamp)
     app.embedder.embed_query("warm")
-    _ = (app.assistant, app.intake, app.keys, app.uploads, app.originals)
+    _ = (app.assistant, app.intake, app.keys, app.uploads, app.originals, app.sandbox)
     with app.catalog.snapshot() as snapshot:
         app.index.view(snapshot)

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import stat
+import tempfile
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -19,10 +20,10 @@ from gawah.api.problems import problems
 from gawah.api.ranges import SHOWN_TYPES, FileAnswer, OpenedFile, is_known
 from gawah.api.schemas import PlaceBody, TextWindow
 from gawah.api.served import Reader, Served, ServedStore
-from gawah.errors import NotFoundError, UsageError
+from gawah.errors import ExtractionError, NotFoundError, UsageError
 from gawah.fragment import build, label
 from gawah.media_types import media_type_of
-from gawah.sources import found_file
+from gawah.sources import FoundFile, found_file, read_source
 from gawah.types import DocumentRecord, Span, Upload
 from gawah.wire import to_json
 
@@ -60,18 +61,19 @@ async def get_original(
 
 
 def _open_version(store: Served, who: Principal, document_id: str, sha256: str | None) -> OpenedFile:
+    most_bytes = store.app.settings.max_file_mb * 1_000_000
     with contextlib.suppress(NotFoundError):
         record = own_document(store, who, document_id)
-        file = _open(record.uri, record.name, record.media_type)
+        file = _open(record.uri, record.name, record.media_type, most_bytes)
         if file is not None:
             if sha256 in (None, file.sha256):
                 return file
             os.close(file.descriptor)
         elif sha256 is None:
             raise NotFoundError(f"the file of document {document_id} is gone, or is no file any more")
-    for upload in reversed(_own_uploads(store, who, document_id)):
+    for upload in reversed(own_uploads(store, who, document_id)):
         if sha256 in (None, upload.sha256):
-            file = _open(Path(upload.path).as_uri(), upload.name, "")
+            file = _open(stored_file(upload), upload.name, "", most_bytes)
             if file is not None and file.sha256 == upload.sha256:
                 return file
             if file is not None:
@@ -80,17 +82,25 @@ def _open_version(store: Served, who: Principal, document_id: str, sha256: str |
     raise NotFoundError(f"no original of document {document_id}{version} is there")
 
 
-def _own_uploads(store: Served, who: Principal, document_id: str) -> list[Upload]:
+def own_uploads(store: Served, who: Principal, document_id: str) -> list[Upload]:
+    """The versions of a document that were handed over, oldest first, as far as they may see them."""
     return [one for one in store.app.uploads.of_document(document_id) if one.sha256 and who.sees(one.collection)]
 
 
-def _open(uri: str, name: str, media_type: str) -> OpenedFile | None:
+def stored_file(upload: Upload) -> str:
+    """The address of the file that an upload is kept in."""
+    return Path(upload.path).as_uri()
+
+
+def _open(uri: str, name: str, media_type: str, most_bytes: int) -> OpenedFile | None:
     """None when there is no such file, or none that can be read."""
     found = found_file(uri)
     if found is None:
         return None
     try:
         descriptor = os.open(found.path, _OPEN_FLAGS)
+    except NotADirectoryError:
+        return _open_member(found, name, media_type, most_bytes)
     except OSError:
         return None
     try:
@@ -105,6 +115,18 @@ def _open(uri: str, name: str, media_type: str) -> OpenedFile | None:
         os.close(descriptor)
         raise
     return OpenedFile(descriptor, status.st_size, sha256, name, media_type or media_type_of(name))
+
+
+def _open_member(found: FoundFile, name: str, media_type: str, most_bytes: int) -> OpenedFile | None:
+    """A file of an archive, unpacked to where it can be read by ranges."""
+    try:
+        source, data = read_source(found, "", name, most_bytes)
+    except ExtractionError:
+        return None
+    with tempfile.TemporaryFile() as unpacked:
+        unpacked.write(data)
+        unpacked.flush()
+        return OpenedFile(os.dup(unpacked.fileno()), len(data), source.sha256, name, media_type or media_type_of(name))
 
 
 class _Descriptor(int):

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, NoReturn
 from gawah.errors import ExtractionError
 from gawah.extract.confine import allow_page, confine, die_with_parent, gain_no_privileges, isolate_network
 from gawah.extract.frames import EXITED, NOT_FORKED, PAGE_MARK, receive_request, send_status
+from gawah.extract.looking import look_parts
 from gawah.extract.registry import extract, preload
 from gawah.extract.reply import document_parts, error_part
 
@@ -186,18 +187,21 @@ def _run_child(data: int, server_pid: int, extra: Extra) -> NoReturn:
         os.closerange(data + 1, os.sysconf("SC_OPEN_MAX"))
         connection = socket.socket(fileno=data)
         with _Report(connection):
-            source, limits, options, descriptor = receive_request(connection)
-            confine(limits)
+            request, descriptor = receive_request(connection)
+            confine(request.limits)
             with os.fdopen(descriptor, "rb", buffering=0) as stream:
                 content = stream.readall()
 
             def before_page() -> None:
-                allow_page(limits)
+                allow_page(request.limits)
                 connection.sendall(PAGE_MARK)
 
-            document = extract(source, content, extra, options, before_page)
-            del content
-            parts = list(document_parts(document))  # all of it before the first byte goes out, or an error instead
+            if request.look is not None:
+                parts = look_parts(request.source.media_type, content, request.look)
+            else:
+                document = extract(request.source, content, extra, request.options, before_page)
+                del content
+                parts = list(document_parts(document))  # all of it before the first byte goes out, or an error instead
             for part in parts:
                 connection.sendall(part)
         os._exit(0)

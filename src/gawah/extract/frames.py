@@ -1,7 +1,7 @@
 """What the sandbox and its fork server say to each other besides the reply: a request, and how a child ended.
 
-A request is source, limits and options as JSON behind its length, with a descriptor of the file's bytes, which both processes
-share and neither sends.
+A request is source, limits, options and, where a file is to be looked at and not read, what of it, as JSON behind its length,
+with a descriptor of the file's bytes, which both processes share and neither sends.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ import os
 import socket
 import struct
 import tempfile
+from collections.abc import Mapping
 from dataclasses import asdict
+from typing import Any, NamedTuple
 
 from gawah.extract.confine import Limits
 from gawah.extract.options import Options
@@ -25,9 +27,19 @@ PAGE_MARK = b"+"  # before the reply, for each page that is read by eye when its
 _LENGTH = struct.Struct("!I")
 
 
-def send_request(connection: socket.socket, source: SourceFile, data: bytes, limits: Limits, options: Options) -> None:
+class Request(NamedTuple):
+    """What a child is asked: a document of the source, or, with a `look`, what `looking.look_parts` makes of it."""
+
+    source: SourceFile
+    limits: Limits
+    options: Options
+    look: Mapping[str, Any] | None = None
+
+
+def send_request(connection: socket.socket, request: Request, data: bytes) -> None:
     """Sends one request; when nobody is there to take it, the status will say so."""
-    body = json.dumps({"source": asdict(source), "limits": asdict(limits), "options": asdict(options)}).encode()
+    parts = {"source": asdict(request.source), "limits": asdict(request.limits), "options": asdict(request.options)}
+    body = json.dumps({**parts, "look": request.look}).encode()
     shared = _shared_memory(data)
     try:
         with contextlib.suppress(ConnectionError):
@@ -37,14 +49,15 @@ def send_request(connection: socket.socket, source: SourceFile, data: bytes, lim
         os.close(shared)
 
 
-def receive_request(connection: socket.socket) -> tuple[SourceFile, Limits, Options, int]:
-    """The source, the limits, the options and a descriptor of the bytes; raises ConnectionError when the request ends early."""
+def receive_request(connection: socket.socket) -> tuple[Request, int]:
+    """The request and a descriptor of the bytes; raises ConnectionError when it ends early."""
     message, descriptors, _, _ = socket.recv_fds(connection, _LENGTH.size, 1)
     if not descriptors:
         raise ConnectionError("the request has no descriptor")
     message += _receive_exactly(connection, _LENGTH.size - len(message))
     body = json.loads(_receive_exactly(connection, _LENGTH.unpack(message)[0]))
-    return SourceFile(**body["source"]), Limits(**body["limits"]), Options(**body["options"]), descriptors[0]
+    limits, options = Limits(**body["limits"]), Options(**body["options"])
+    return Request(SourceFile(**body["source"]), limits, options, body["look"]), descriptors[0]
 
 
 def send_status(connection: socket.socket, kind: int, number: int) -> None:

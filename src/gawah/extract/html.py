@@ -26,9 +26,9 @@ from gawah.types import BlockKind, Document, Removal, SourceFile
 _DEEPEST = 3000
 _LONGEST_TAG_CHARS = 4000
 _LONGEST_REMOVAL_CHARS = 2000  # enough to see what it was; all of it is in the books
-_NO_WORDS = frozenset({"head", "script", "style", "template", "iframe", "noembed", "noframes", "object", "datalist"})
-_DELETED = frozenset({"del", "s", "strike"})
-_FURNITURE = frozenset({"nav", "footer", "aside", "noscript"})
+NO_WORDS = frozenset({"head", "script", "style", "template", "iframe", "noembed", "noframes", "object", "datalist"})
+DELETED = frozenset({"del", "s", "strike"})
+FURNITURE = frozenset({"nav", "footer", "aside", "noscript"})
 _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 _ITEMS = frozenset({"li", "dt", "dd"})
 _BLOCKS = _ITEMS | {
@@ -59,16 +59,16 @@ class HtmlExtractor:
         Raises ExtractionError `undecodable`, `too_deep` or `empty`.
         """
         own = read_text(data, declared_encoding(data))
-        _refuse_depth(own.text)
+        refuse_depth(own.text)
         root = LexborHTMLParser(own.text).root
         if root is None:
             raise ExtractionError("empty", "there is no element in it")
         striking = striking_classes(root)
-        walk = _Walk(_NO_WORDS | _FURNITURE, striking)
+        walk = _Walk(NO_WORDS | FURNITURE, striking)
         page = render(walk.units(root))
         warnings = own.warnings
         if not page.text.strip():
-            walk = _Walk(_NO_WORDS, striking)
+            walk = _Walk(NO_WORDS, striking)
             page = render(walk.units(root))
             warnings = (*warnings, "all its text is in navigation, asides or footers, so these were kept")
         text = page.text
@@ -161,7 +161,7 @@ class _Walk:
     def _reason_to_leave_out(self, node: LexborNode, tag: str) -> str:
         if tag in self.leave_out:
             return tag
-        if tag in _DELETED or is_struck(node, self._striking):
+        if tag in DELETED or is_struck(node, self._striking):
             return "deleted"
         return "hidden" if is_hidden(node) else ""
 
@@ -243,7 +243,7 @@ class _Walk:
         self.n_read += n_chars
         self.dropped[reason] += n_chars
         words = " ".join(canonicalise(" ".join(texts))[0].split())
-        removal = Removal(reason, "" if reason in _NO_WORDS else words[:_LONGEST_REMOVAL_CHARS])
+        removal = Removal(reason, "" if reason in NO_WORDS else words[:_LONGEST_REMOVAL_CHARS])
         if (words and removal.text) or (words and reason != "head" and removal not in self.removed):
             self.removed.append(removal)
 
@@ -260,7 +260,7 @@ def _title(root: LexborNode) -> str:
     return " ".join(canonicalise(node.text())[0].split()) if node is not None else ""
 
 
-def _refuse_depth(text: str) -> None:
+def refuse_depth(text: str) -> None:
     if any(depth > _DEEPEST for depth in _depths(text)):
         reason = f"its elements are nested more than {_DEEPEST:,} deep; no browser shows such a page"
         raise ExtractionError("too_deep", reason)

@@ -3,7 +3,8 @@
 `document_parts` writes, `read_reply` reads: JSON and text, every type and offset checked, never a pickle. What the
 reader knows itself (id, name, hash) is not taken from the reply.
 
-Layout: one letter, D or E; for D the length of the JSON in eight bytes, the JSON, the text in UTF-8; for E the JSON.
+Layout: one letter, D, E or L; for D the length of the JSON in eight bytes, the JSON, the text in UTF-8; for E the JSON;
+for L what `looking` says.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from gawah.types import (
 )
 
 _LENGTH_BYTES = 8
+_LOOK = b"L"
 _LOCATORS = (CharRange, CsvCells, PageBoxes, TimeRange, SheetRange, Slide, ImageBox, MailPart, EpubPlace)
 _LOCATOR_NUMBERS = {cls: number for number, cls in enumerate(_LOCATORS)}
 _DIRECTIONS = frozenset({"right", "left", "up", "down"})
@@ -86,6 +88,11 @@ def error_part(code: str, reason: str, *, retryable: bool = False) -> bytes:
     return b"E" + _json({"code": code, "reason": line, "retryable": retryable})
 
 
+def look_part() -> bytes:
+    """The mark before an answer about a file that is looked at."""
+    return _LOOK
+
+
 def _json(value: object) -> bytes:
     # A title or warning that quotes broken input may hold half a surrogate pair; the file's own text never does.
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
@@ -124,6 +131,20 @@ def read_reply(source: SourceFile, payload: memoryview) -> Document:
     try:
         if letter == b"D":
             return _document(source, payload[1:])
+        error = _error(payload[1:])
+    except (ValueError, TypeError, KeyError, IndexError, RecursionError) as fault:
+        raise MalformedReplyError(str(fault)) from fault
+    raise error
+
+
+def read_look(payload: memoryview) -> memoryview:
+    """What follows the mark, unchecked; raises the ExtractionError that was sent, or MalformedReplyError."""
+    letter = bytes(payload[:1])
+    if letter == _LOOK:
+        return payload[1:]
+    if letter != b"E":
+        raise MalformedReplyError("it begins with no known letter")
+    try:
         error = _error(payload[1:])
     except (ValueError, TypeError, KeyError, IndexError, RecursionError) as fault:
         raise MalformedReplyError(str(fault)) from fault

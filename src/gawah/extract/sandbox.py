@@ -1,4 +1,4 @@
-"""A file to a document in a process of its own, so that no file can hang, fill or crash the program that reads it.
+"""A file to a document, or to a picture of it, in a process of its own, so that no file can hang, fill or crash the program that reads it.
 
 A Sandbox owns one fork server (forkserver.py). Each call gets a fresh process from it, with limits on memory, processor
 time, wall time and output. Several threads may call at once.
@@ -14,18 +14,18 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from gawah.errors import ConfigurationError, ExtractionError
 from gawah.extract.allowance import limits_for
 from gawah.extract.call import Call, ServerDiedError
 from gawah.extract.confine import Limits
 from gawah.extract.detect import detect
-from gawah.extract.frames import send_request
+from gawah.extract.frames import Request, send_request
 from gawah.extract.options import Options
-from gawah.extract.reply import MalformedReplyError, read_reply
+from gawah.extract.reply import MalformedReplyError, read_look, read_reply
 from gawah.types import Document, SourceFile
 
 __all__ = ["Limits", "Options", "Sandbox"]
@@ -90,17 +90,32 @@ class Sandbox:
         `output_limit` or `extractor_crashed`; ConfigurationError when the server cannot be started.
         """
         limits = limits_for(detect(source.media_type, data).media_type, len(data), self.limits, self.options)
+        payload = self._asked(Request(source, limits, self.options), data)
+        try:
+            return read_reply(source, memoryview(payload))
+        except MalformedReplyError as error:
+            raise ExtractionError("extractor_crashed", f"the extractor's answer is no document: {error}") from error
+
+    def look(self, media_type: str, data: bytes, what: Mapping[str, Any]) -> memoryview:
+        """What `looking.look_parts` makes of a file, unchecked: the process that made it may have been taken over.
+
+        Raises as `extract` does.
+        """
+        limits = limits_for(media_type, len(data), self.limits, self.options)
+        source = SourceFile("", "", "", media_type, len(data), "")
+        payload = self._asked(Request(source, limits, self.options, what), data)
+        try:
+            return read_look(memoryview(payload))
+        except MalformedReplyError as error:
+            raise ExtractionError("extractor_crashed", f"the answer about the file makes no sense: {error}") from error
+
+    def _asked(self, request: Request, data: bytes) -> bytearray:
         for _ in range(2):
             server = self._running()
             try:
-                payload = server.ask(source, data, limits, self.options)
+                return server.ask(request, data)
             except ServerDiedError:
                 self._discard(server)
-                continue
-            try:
-                return read_reply(source, memoryview(payload))
-            except MalformedReplyError as error:
-                raise ExtractionError("extractor_crashed", f"the extractor's answer is no document: {error}") from error
         reason = "the extraction server ended twice while this file was read; try again"
         raise ExtractionError("extractor_crashed", reason, retryable=True)
 
@@ -157,8 +172,9 @@ class _ForkServer:
                 self._process.kill()
                 self._process.wait()
 
-    def ask(self, source: SourceFile, data: bytes, limits: Limits, options: Options) -> bytearray:
+    def ask(self, request: Request, data: bytes) -> bytearray:
         """The child's reply; raises ExtractionError when it gives none, ServerDiedError when the server is gone."""
+        limits = request.limits
         deadline = time.monotonic() + limits.wall_s
         reply, data_theirs = socket.socketpair()
         status, status_theirs = socket.socketpair()
@@ -169,7 +185,7 @@ class _ForkServer:
                         socket.send_fds(self._control, [b"x"], [data_theirs.fileno(), status_theirs.fileno()])
                 except OSError as error:
                     raise ServerDiedError from error
-            send_request(reply, source, data, limits, options)
+            send_request(reply, request, data)
             call = Call(reply, status, limits)
             call.wait(deadline)
             if call.is_unheard:

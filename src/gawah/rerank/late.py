@@ -1,6 +1,7 @@
 """A shortlist to a better order: late interaction over stored token codes (MaxSim; Khattab and Zaharia, "ColBERT", 2020).
 
-Every query token looks for its best match among a chunk's tokens (`maxsim`); rare words weigh more.
+Every query token looks for its best match among a chunk's tokens (`maxsim`); rare words weigh more. What a question names
+letter for letter counts besides: vectors of `--max-txn-ops` and `--max-txn-bytes` are neighbours.
 """
 
 from __future__ import annotations
@@ -15,22 +16,26 @@ from gawah.maxsim import best_matches
 from gawah.ports import Candidate, QueryEmbedding, RerankScores, TokenCodes
 from gawah.types import Hit, Ranking
 
+EXACT_WEIGHT = (
+    0.15  # differences in MaxSim between good candidates are some hundredths; anything over 0.1 ranks the same
+)
+
 
 class LateInteraction:
     """Implements ports.Reranker with `maxsim_of_each`: no model is run, the embedder's token vectors are enough."""
 
     @property
     def name(self) -> str:
-        return "late-interaction"
+        return "late-interaction/2"
 
     def score(
         self, question: str, query: QueryEmbedding, candidates: Sequence[Candidate], weights: Sequence[float]
     ) -> RerankScores:
-        """One score a candidate, in [-1, 1] up to the codes' rounding; all 0 for a question without kept tokens."""
+        """MaxSim, in [-1, 1] up to the codes' rounding and 0 for a question without kept tokens, and what is held exactly."""
         del question  # a port's argument; a cross-encoder reads it
-        return RerankScores(
-            tuple(maxsim_of_each(query.token_vectors, weights, [candidate.tokens for candidate in candidates]))
-        )
+        similar = maxsim_of_each(query.token_vectors, weights, [candidate.tokens for candidate in candidates])
+        pairs = zip(similar, candidates, strict=True)
+        return RerankScores(tuple(score + EXACT_WEIGHT * candidate.exact for score, candidate in pairs))
 
 
 def token_weights(
@@ -49,7 +54,7 @@ def token_weights(
     terms = list(dict.fromkeys(term for of_word in terms_of.values() for term in of_word))
     n_holding = dict(zip(terms, document_frequency(terms), strict=True))
     rarest = {word: min((n_holding[term] for term in of_word), default=0) for word, of_word in terms_of.items()}
-    return [_weight(max(1, rarest[word]), n_chunks) for word in words]
+    return [rarity(rarest[word], n_chunks) for word in words]
 
 
 def maxsim(query_vectors: NDArray[np.float32], weights: Sequence[float], codes: TokenCodes) -> float:
@@ -96,5 +101,7 @@ def reorder(ranking: Ranking, scores: Sequence[float], system: str) -> Ranking:
     return Ranking(system, hits, ranking.cutoff)
 
 
-def _weight(n_holding: int, n_chunks: int) -> float:
-    return math.log1p((max(n_chunks, n_holding) - n_holding + 0.5) / (n_holding + 0.5))
+def rarity(n_holding: int, n_chunks: int) -> float:
+    """ln(1 + (N - d + 0.5) / (d + 0.5)) of a term that d of N chunks hold, d at least 1."""
+    held = max(1, n_holding)
+    return math.log1p((max(n_chunks, held) - held + 0.5) / (held + 0.5))

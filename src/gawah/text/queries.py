@@ -79,3 +79,10 @@ def query_terms(question: str, *, languages: Sequence[str] = ("en",)) -> list[st
 def content_terms(question: str) -> list[str]:
     """The terms of a question that say what it is about, in order, each once: no function words of English, Hindi, Urdu."""
     return [term for term in dict.fromkeys(analyze(question)) if term not in _NO_CONTENT]
+
+
+def exact_terms(question: str) -> list[str]:
+    """Terms of what a question names letter for letter, each once: its identifiers whole, and words with a digit (e0382)."""
+    identifiers = whole_terms(question)
+    coded = [word for word in analyze(question) if any(map(str.isdigit, word)) and any(map(str.isalpha, word))]
+    return list(dict.fromkeys(identifiers + coded))

@@ -1,4 +1,4 @@
-"""An open page to a picture in levels of grey, as a viewer shows it, and the picture's pixels back to the page."""
+"""An open page to a picture, in levels of grey or in colour, as a viewer shows it, and the picture's pixels back to the page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _LEAST_SIDE_PT = 1.0
 _POINTS_AN_INCH = 72
 _LONGEST_PX = 6000  # of the longer side; A3 at 300 dpi has 4961
-_GREY = 1  # pixel format: a byte a pixel
+_GREY, _COLOUR = (1, "L", "L"), (3, "RGB", "BGRX")  # pdfium's pixel format, the picture's mode, the raw bytes' order
 _WHITE = 0xFFFFFFFF
 _ANNOTATIONS = 0x01  # stamps and filled-in forms are drawn too
 
@@ -65,11 +65,21 @@ def drawing_of(box: tuple[float, float, float, float], rotation: int, dpi: int) 
 
 
 def draw(page: PdfPage, dpi: int) -> tuple[Image, Drawing]:
-    """Raises ExtractionError `too_large` when there is no memory for the picture."""
+    """In levels of grey. Raises ExtractionError `too_large` when there is no memory for the picture."""
+    return _drawn(page, dpi, _GREY)
+
+
+def draw_in_colour(page: PdfPage, dpi: int) -> tuple[Image, Drawing]:
+    """As `draw`, for people to look at."""
+    return _drawn(page, dpi, _COLOUR)
+
+
+def _drawn(page: PdfPage, dpi: int, pixels_as: tuple[int, str, str]) -> tuple[Image, Drawing]:
     from PIL import Image
 
+    pixel_format, mode, order = pixels_as
     raw, drawing = page.raw, drawing_of(page.box(), page.rotation(), dpi)
-    bitmap = raw.FPDFBitmap_CreateEx(drawing.width, drawing.height, _GREY, None, 0)
+    bitmap = raw.FPDFBitmap_CreateEx(drawing.width, drawing.height, pixel_format, None, 0)
     if not bitmap:
         raise ExtractionError(
             "too_large", f"a picture of {drawing.width} x {drawing.height} pixels does not fit in memory"
@@ -81,4 +91,4 @@ def draw(page: PdfPage, dpi: int) -> tuple[Image, Drawing]:
         pixels = ctypes.string_at(raw.FPDFBitmap_GetBuffer(bitmap), stride * drawing.height)
     finally:
         raw.FPDFBitmap_Destroy(bitmap)
-    return Image.frombytes("L", (drawing.width, drawing.height), pixels, "raw", "L", stride), drawing
+    return Image.frombytes(mode, (drawing.width, drawing.height), pixels, "raw", order, stride), drawing

@@ -212,8 +212,9 @@ class _Said:
         lefts, rights = array("d", [x0] * len(text)), array("d", [x1] * len(text))
         style = {(size, False): len(text)}
         return Run(
-            text, lefts, rights, x0, y0, x1, y1, y0, y1, size, False, self.result.number, self.result.turn, style
-        )  # noqa: FBT003
+            text, lefts, rights, x0, y0, x1, y1, y0, y1, size,
+            is_bold=False, page=self.result.number, turn=self.result.turn, n_letters_by_style=style,
+        )  # fmt: skip
 
 
 def _owner(run: Run, annotations: Sequence[Annotation]) -> int | None:
