@@ -21,7 +21,9 @@ _ITEM = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+\S")
 _HEADING = re.compile(r"[ ]{0,3}#{1,6}(?:[ \t]|$)|\[\^?[\w.-]{1,64}\]:[ \t]")  # and link definitions
 _ROW = re.compile(r"[ \t]*\|")
 _MAIL = ("message/rfc822", "application/mbox")
-_FIELD = re.compile(r"(From|To|Cc|Date|Subject): ")  # a message's head as extraction writes it; its subject is its heading
+_FIELD = re.compile(
+    r"(From|To|Cc|Date|Subject): "
+)  # a message's head as extraction writes it; its subject is its heading
 _TABLE_RULE = re.compile(r"[ \t]*\n[ \t]*\|?[ \t]*:?-+[-:| \t]*\n[ \t]*")
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _DISPLAY = ("$$", "\\[")
