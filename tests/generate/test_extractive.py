@@ -256,3 +256,10 @@ def test_the_passage_is_quoted_where_nothing_tells_its_sentences_apart():
 def test_a_long_passage_is_not_quoted_whole():
     sentences = " ".join(f"Sentence {n} {'goes on ' * 12}to its end." for n in range(12))
     assert len(a_choice(*[0.5] * 12, texts=sentences)) == 3
+
+
+def test_the_row_with_the_identifier_asked_for_is_quoted():
+    row = "| A-{0} | radar head of the mast | workshop | due for service in spring |"
+    table = "| tag | what | where | note |\n|---|---|---|---|\n" + "\n".join(row.format(n) for n in range(1001, 1007))
+    question = "Where is the radar head with asset tag A-1004?"
+    assert quotes(question, "The radar head is due for service.", table)[-1] == row.format(1004)
