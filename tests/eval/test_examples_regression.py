@@ -34,7 +34,7 @@ def metrics(measured):
         ("dense", (22, 27, 28), (11, 16, 19)),
         ("bm25", (30, 32, 32), (10, 18, 21)),
         ("rrf", (27, 31, 32), (14, 19, 24)),
-        ("rerank", (30, 31, 32), (19, 24, 25)),
+        ("rerank", (31, 32, 32), (19, 24, 26)),
     ],
 )
 def test_as_many_needles_are_found_at_ranks_1_4_and_8(metrics, system, own, ticket):
@@ -53,7 +53,7 @@ def test_no_answer_is_destroyed_and_nothing_is_truncated(metrics):
 @pytest.mark.parametrize(
     ("name", "give_ups", "bluffs"),
     [
-        ("calibrated", {"own": 1, "ticket": 17}, {"near": 15, "far": 0}),
+        ("calibrated", {"own": 0, "ticket": 14}, {"near": 16, "far": 0}),
         ("reference", {"own": 2, "ticket": 3}, {"near": 20, "far": 3}),
     ],
 )
