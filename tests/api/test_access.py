@@ -113,6 +113,15 @@ def test_answers_belong_to_who_asked(server, bound):
     assert server.client.get(f"/v1/answers/{ours}").status_code == 200  # an administrator sees all
 
 
+def test_an_administrator_of_one_collection_does_not_read_answers_from_another(server):
+    theirs = server.ask("When is the vault code changed?")["answer_id"]
+    with keyed(server, make_key(server, "half", "admin", collections=["ours"])) as half:
+        problem(half.get(f"/v1/answers/{theirs}"), 404, "not_found")
+        problem(half.get(f"/v1/answers/{theirs}/verification"), 404, "not_found")
+        problem(half.get(f"/v1/answers/{theirs}/citations/1/now"), 404, "not_found")
+        assert half.get("/v1/answers").json()["answers"] == []
+
+
 def test_a_key_does_what_its_scopes_say(server):
     with keyed(server, make_key(server, "reader", "read")) as reader:
         assert reader.get("/v1/documents").status_code == 200
