@@ -99,8 +99,9 @@ export async function documentsView(main, me) {
             announce(`${record.name}: ${record.state}`);
           }
         }
-      } catch {
-        // the stream broke: the server was restarted, or this view was left
+      } catch (error) {
+        if (error.status === 401 || error.status === 403) return; // no key was given: to ask again and again is no help
+        // else the stream broke: the server was restarted, or this view was left
       }
       await new Promise((resolve) => setTimeout(resolve, 1500));
     }
