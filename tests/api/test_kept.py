@@ -50,6 +50,17 @@ def test_nothing_is_kept_of_what_could_not_be_made():
     assert kept.get("a", lambda: "made") == "made"
 
 
+def test_what_was_being_made_when_all_was_forgotten_is_not_kept():
+    kept = Kept(10, len)
+
+    def purged_meanwhile():
+        kept.clear()
+        return "old"
+
+    assert kept.get("a", purged_meanwhile) == "old"
+    assert kept.get("a", lambda: "new") == "new"
+
+
 def test_a_ticket_holds_for_its_hour_its_paths_and_for_reading():
     now = [0.0]
     tickets = Tickets(lambda: now[0])
