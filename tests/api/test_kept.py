@@ -113,7 +113,12 @@ def test_a_cell_that_is_merged_over_the_whole_sheet_is_as_high_as_the_window():
     for row, height in ((1, grid.ROWS), (1_048_570, 7)):
         body = grid.window(document, "One", row, span)
         (cell,) = body["rows"][0]["cells"]
-        assert (body["rows"][0]["number"], cell["n_rows"], cell["n_columns"], cell["text"]) == (row, height, 256, "boat")
+        assert (body["rows"][0]["number"], cell["n_rows"], cell["n_columns"], cell["text"]) == (
+            row,
+            height,
+            256,
+            "boat",
+        )
 
 
 def test_a_window_is_never_longer_than_a_browser_bears():

@@ -47,13 +47,28 @@ def test_no_word_of_a_name_or_a_heading_stands_outside(name, section):
 @given(WORDS, WORDS, WORDS)
 def test_nor_does_one_of_a_place_a_collection_or_a_source(name, collection, place):
     def shown(name, collection, place):
-        source = {"document": name, "collection": collection, "label": place, "from": 0, "to": 1, "n_chars": 1, "changed": False}
+        source = {
+            "document": name,
+            "collection": collection,
+            "label": place,
+            "from": 0,
+            "to": 1,
+            "n_chars": 1,
+            "changed": False,
+        }
         counted = {"name": collection, "n_documents": 1, "n_chunks": 1, "states": {}}
         check = {"marker": 1, "document": name, "status": "ok", "detail": ""}
         citation = {
             **source, "marker": 1, "locator": place, "document_id": "d", "url": "u", "quote": name,
         }  # fmt: skip
-        answer = {"status": "answered", "answer": place, "citations": [citation], "flags": [], "answer_id": "a1", "claims": []}
+        answer = {
+            "status": "answered",
+            "answer": place,
+            "citations": [citation],
+            "flags": [],
+            "answer_id": "a1",
+            "claims": [],
+        }
         return [
             outside(one)
             for one in (

@@ -1,11 +1,8 @@
 """Whoever changes their mind gets what they chose last: another answer, another way to show a source, Back, and the focus with it."""
 
-import threading
-
 import pytest
 from tests.api.serving import Server
 from tests.page.conftest import Opened
-from tests.page.test_streaming import FIRST, begin_and_read, one, written  # noqa: F401 — fixtures
 
 HTML = "<html><body><h1>Mill</h1><p>The wind mill of the dunes grinds forty sacks a day.</p></body></html>"
 MILL = "How many sacks does the wind mill of the dunes grind a day?"
@@ -16,25 +13,6 @@ LOOM = "How many threads has the hand loom of the weavers?"
 def dunes(served):
     served.put("mill.html", HTML, collection="dunes")
     served.put("loom.md", "# Loom\n\nThe hand loom of the weavers has nine hundred threads.\n", collection="dunes")
-
-
-def test_an_answer_that_is_opened_while_another_is_written_stays(written, one):  # noqa: F811
-    model, server = written
-    model.script = [FIRST]
-    before = server.ask("What is the fee of a member a month?")
-    held = threading.Event()
-    model.script = [FIRST, "More", held]
-    try:
-        page = begin_and_read(one)
-        page.locator(f".earlier a[href$='{before['answer_id']}']").click()
-        page.wait_for_selector(f".answer[data-answer='{before['answer_id']}']")
-        assert page.locator(".ask-box button").inner_text() == "Ask"
-    finally:
-        held.set()
-    model.script = [FIRST]
-    page.wait_for_timeout(300)
-    assert page.locator(".answer").get_attribute("data-answer") == before["answer_id"]
-    assert page.url.endswith(before["answer_id"])
 
 
 def test_back_leads_to_the_answer_before(dunes, opened):
@@ -57,7 +35,7 @@ def test_the_view_that_was_chosen_last_is_shown_when_one_chosen_before_comes_lat
     one.ask(MILL)
     one.open_source()
     held = []
-    page.route("**/framed*", lambda route: held.append(route))
+    page.route("**/framed*", held.append)
     page.get_by_role("button", name="Page", exact=True).click()
     page.wait_for_function("() => document.querySelector('.viewer-body[aria-busy]')")
     page.get_by_role("button", name="Text", exact=True).click()
@@ -79,7 +57,9 @@ def test_the_focus_is_never_lost_with_the_source(dunes, opened):
     page.locator("#question").focus()
     page.keyboard.type(LOOM)
     page.keyboard.press("Enter")  # closes the source; whoever asks goes on typing
-    page.wait_for_function("text => document.querySelector('.answer[data-answer] .asked')?.textContent === text", arg=LOOM)
+    page.wait_for_function(
+        "text => document.querySelector('.answer[data-answer] .asked')?.textContent === text", arg=LOOM
+    )
     assert page.evaluate("document.activeElement.id") == "question"
     other = opened()
     page = other.go("#" + address.partition("#")[2] + "/1")  # opened by its address: nothing opened it

@@ -94,9 +94,7 @@ def hits_text(body: Body) -> str:
 def source_text(body: Body) -> str:
     """A window of a document's text."""
     text = _Text()
-    text.say(
-        f"{_named(text, body, body['label'])}, code points {body['from']} to {body['to']} of {body['n_chars']}"
-    )
+    text.say(f"{_named(text, body, body['label'])}, code points {body['from']} to {body['to']} of {body['n_chars']}")
     if body["changed"]:
         text.say("The text is not the one that was cited any more.")
     text.quote(body["text"])
