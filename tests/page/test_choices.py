@@ -35,7 +35,11 @@ def test_the_view_that_was_chosen_last_is_shown_when_one_chosen_before_comes_lat
     one.ask(MILL)
     one.open_source()
     held = []
-    page.route("**/framed*", held.append)
+
+    def hold(route):
+        held.append(route)
+
+    page.route("**/framed*", hold)
     page.get_by_role("button", name="Page", exact=True).click()
     page.wait_for_function("() => document.querySelector('.viewer-body[aria-busy]')")
     page.get_by_role("button", name="Text", exact=True).click()
