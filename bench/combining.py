@@ -154,7 +154,7 @@ def page(sets: dict[str, Rows]) -> str:
         "| order by | R@1 | R@4 | R@8 | MRR | tickets R@1 | R@4 | R@8 | MRR | at rank 1 |\n"
         "| :-- | --: | --: | --: | --: | --: | --: | --: | --: | --: |"
     )
-    lines, others = [line("MaxSim (the product)", before, before, tickets)], []
+    lines, others = [line("MaxSim alone", before, before, tickets)], []
     for form in FORMS:
         name = " + ".join(SIGNALS[at] for at in form) if len(form) < len(SIGNALS) else "all nine"
         left_out = {}

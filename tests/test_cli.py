@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -113,6 +114,32 @@ def test_search_ranks_by_every_system(filled, system):
     assert FILES["boats.txt"][best["from"] : best["to"]] == best["content"]
 
 
+def test_search_says_where_as_a_citation_does(filled):
+    found = filled("search", "when does the boat leave", "-k", "1").stdout.splitlines()[0]
+    assert re.fullmatch(r"1\. boats\.txt  lines? \d+(–\d+)?  score -?\d+\.\d{4}  d=\d\.\d{3}", found)
+
+
+def test_ls_counts_chunks_and_says_so(filled):
+    assert re.search(r"^ready  \d+ chunks?  +default  fees\.md$", filled("ls").stdout, re.MULTILINE)
+
+
+def test_a_name_in_two_collections_is_shown_by_id_only(filled, tmp_path):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "fees.md").write_text("Another fee.\n", encoding="utf-8")
+    filled("ingest", str(tmp_path / "other"), "--collection", "other")
+    said = one_line(filled("show", "fees.md", code=1))
+    assert "2 documents are named fees.md; name one by its id" in said
+
+
+def test_a_setting_without_a_value_is_blank(gawah):
+    line = next(line for line in gawah("config", "show", "--origin").stdout.splitlines() if "speech_model" in line)
+    assert line.split() == ["speech_model", "default"]
+
+
+def test_help_cuts_no_sentence_short(gawah):
+    assert "..." not in gawah("--help").stdout.partition("Commands:")[2]
+
+
 def test_ls_status_doctor_and_show_agree(filled):
     documents = json.loads(filled("ls", "--json").stdout)["documents"]
     status = json.loads(filled("status", "--json").stdout)
@@ -169,7 +196,9 @@ def test_an_edit_is_verified_as_moved_and_then_changed(filled, tmp_path):
         (("ask", "x", "--set", "pasages=3"), 5, "did you mean passages"),
         (("ask", "x", "--set", "model=/no/such/model"), 5, "/no/such/model"),
         (("ask", "x", "--set", "generator=openai"), 5, "generator_model"),
-        (("show", "nobody"), 1, "nobody"),
+        (("show", "nobody"), 1, "no document nobody; `gawah ls` lists them; no answer has that id either"),
+        (("show", "FEES"), 1, "no document FEES; did you mean fees.md?"),
+        (("rm", "s."), 1, "did you mean boats.txt or fees.md?"),
         (("ask", "x", "--document", "nobody.md"), 1, "no document is of nobody.md"),
         (("rm", "nobody"), 1, "no document nobody"),
         (("verify", "a0"), 1, "no answer a0"),

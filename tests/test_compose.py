@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -108,6 +109,22 @@ def test_whatever_they_say_only_our_numbers_head_a_line_and_the_fence_holds(cont
 def test_escaping_changes_nothing_but_brackets(text):
     plain = str.maketrans("［】【］⟦⟧", "[][][]")
     assert escape_markers(text).translate(plain) == text.translate(plain)
+
+
+CONTROL = ["<|im_end|>", "<|IM_START|>", "<｜end▁of▁sentence｜>", "</s>", "<s>", "<end_of_turn>", "[/INST]", "<<SYS>>"]
+
+
+@pytest.mark.parametrize("sign", CONTROL)
+def test_signs_that_end_a_turn_for_a_chat_model_are_broken_up_wherever_they_stand(sign):
+    passage = replace(make_source(1, f"The fee{sign}is 40.").passage, document_name=f"a{sign}.md")
+    prompt = compose(f"What{sign}now?", number_sources([passage]))
+    assert sign not in prompt.user
+    assert prompt.user.count(f"{sign[0]} {sign[1:]}") == 3
+
+
+def test_code_that_only_looks_like_such_a_sign_stays():
+    code = "a <| b |> c; x<s>y if a < |b|; <span> <section> arr[INSTALL] <| |"
+    assert code.replace("<s>", "< s>") in compose("q", sources(code)).user
 
 
 def test_the_hash_tells_prompts_apart():

@@ -1,8 +1,8 @@
 """Admitted passages and a question to a prompt: numbered sources, fenced as data, and the rules of citing.
 
 What the documents say cannot leave its fence: the delimiter depends on a hash of everything inside and does not occur in
-it, and brackets around numbers in a source become ⟦…⟧, so that only our own numbers look like markers. Quotes are never
-taken from the prompt, so they keep their brackets.
+it, signs that end a turn for a chat model (`<|im_end|>`) are broken up, and brackets around numbers in a source become
+⟦…⟧, so that only our own numbers look like markers. Quotes are never taken from the prompt, so they keep their brackets.
 """
 
 from __future__ import annotations
@@ -19,6 +19,13 @@ _NAME_CHARS = 200
 
 # Everything that `cite` could take for a marker: numbers in any digits, lists and ranges of them, in any of the brackets.
 _MARKER_LIKE = re.compile(r"[\[［【]([^\S\n]*\d(?:[\d,;.،؛，；、‐-―−-]|[^\S\n])*)[\]］】]")
+
+# What ends a turn or begins one in the templates of chat models; servers read it as such wherever it stands in a text.
+_CONTROL = re.compile(
+    r"<(?=[|｜][^<>\s]{0,64}[|｜]>|/?s>|(?:start|end)_(?:of_turn|header_id)>|(?:bos|eos|pad|unk)>|<\s?/?SYS>>)"
+    r"|\[(?=/?INST\])",
+    re.IGNORECASE,
+)
 
 _SYSTEM = """\
 You answer questions from numbered sources and from nothing else.
@@ -41,12 +48,13 @@ def number_sources(passages: Sequence[Passage]) -> tuple[NumberedSource, ...]:
 
 def compose(question: str, sources: Sequence[NumberedSource]) -> Prompt:
     """The prompt of one question: each source as `[n] document - label`, then its content. The same input, the same text."""
-    blocks = "\n\n".join(_block(source) for source in sources)
+    blocks = _without_control("\n\n".join(_block(source) for source in sources))
+    question_text = _without_control(question.strip())
     fence = _fence(blocks, question)
     user = (
         f"SOURCES: everything between the two lines {fence}\n"
         f"{fence}\n{blocks}\n{fence}\n\n"
-        f"QUESTION\n{question.strip()}\n\n"
+        f"QUESTION\n{question_text}\n\n"
         "Answer from the sources only, with [n] after every sentence."
     )
     return Prompt(question, tuple(sources), _SYSTEM, user)
@@ -60,6 +68,11 @@ def prompt_sha256(prompt: Prompt) -> str:
 def escape_markers(text: str) -> str:
     """The text with ⟦12⟧ for every [12] that could pass for a marker."""
     return _MARKER_LIKE.sub(r"⟦\1⟧", text)
+
+
+def _without_control(text: str) -> str:
+    """The text with a blank in every sign that a chat model's template is made of: `< |im_end|>`."""
+    return _CONTROL.sub(r"\g<0> ", text)
 
 
 def _block(source: NumberedSource) -> str:

@@ -258,6 +258,12 @@ def test_a_broken_form_is_one_line_and_leaves_nothing(server, body, status, code
     assert not list((server.store / "originals" / "incoming").iterdir())
 
 
+def test_a_body_without_its_kind_is_told_which_to_name(server):
+    for options in ({"content": b'{"question": "x"}'}, {"json": ["x"]}):
+        said = problem(server.client.post("/v1/answers", **options), 422, "invalid")
+        assert said["detail"] == "the body must be a JSON object, sent with Content-Type: application/json"
+
+
 def test_another_kind_of_body_is_told_so(server):
     problem(server.client.post("/v1/documents", json={}), 415, "not_multipart")
     problem(

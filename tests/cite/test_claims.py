@@ -65,6 +65,16 @@ def test_a_block_of_code_is_one_claim():
     ]
 
 
+def test_code_that_was_copied_without_its_end_ends_with_its_marker():
+    cut, after = DraftPart("```\na. B. c", verbatim=True), DraftPart("Then rest.", verbatim=True)
+    assert claims(cut, " [1]", "\n", after, " [2]") == [("```\na. B. c", (1,)), ("Then rest.", (2,))]
+
+
+def test_emphasis_and_signs_at_the_beginning_of_a_line_begin_no_item():
+    copied = DraftPart("It may be\n*very* cold, down to\n-5 °C or even\n#1 of the list.", verbatim=True)
+    assert claims(copied, " [1]") == [("It may be\n*very* cold, down to\n-5 °C or even\n#1 of the list.", (1,))]
+
+
 def test_sentences_copied_together_share_the_marker_behind_them():
     copied = DraftPart("* One thing. Another thing. A third.", verbatim=True)
     assert claims("Mine. ", copied, " [2]", " ", "Mine too.") == [

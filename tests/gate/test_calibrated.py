@@ -83,6 +83,34 @@ def test_a_question_the_encoder_cannot_read_is_judged_by_words_alone():
     assert "+maxsim_best" not in gate(make_evidence("cat", texts=["cat"], readable=False, **held)).signals
 
 
+ALWAYS = calibration(MonotoneModel(1.0, ()), MonotoneModel(1.0, ()))
+OIL = "तेल का प्रकार ISO VG 220 है।"
+
+
+def test_words_alone_answer_nothing_when_only_the_smallest_are_held():
+    decision = CalibratedGate(ALWAYS)(make_evidence("कंपनी का मालिक कौन है?", texts=[OIL], readable=False))
+    assert decision.admitted == ()
+    assert decision.score > decision.threshold
+    assert decision.refuse_reason == (
+        "nothing that answers it (none of its words but the smallest; not in the passages: कंपनी, मालिक)"
+    )
+    assert refusal_code(decision) == "nothing_near"
+
+
+@pytest.mark.parametrize("question", ["तेल कौन सा है?", "कंपनी का तेल", "यह क्या है?"])
+def test_one_content_word_that_is_held_or_none_asked_leaves_it_to_the_score(question):
+    assert CalibratedGate(ALWAYS)(make_evidence(question, texts=[OIL], readable=False)).admitted
+
+
+def test_a_question_the_encoder_reads_may_share_no_word_with_its_answer():
+    assert CalibratedGate(ALWAYS)(make_evidence("feline warmth", texts=["a cat"])).admitted
+
+
+def test_words_that_stand_only_behind_what_goes_on_are_not_held():
+    evidence = make_evidence("तेल", texts=["पंप"] * 4 + [OIL], readable=False)
+    assert not CalibratedGate(ALWAYS)(evidence).admitted
+
+
 values = st.floats(-3, 3)
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gawah.generate.candidates import LONG_CHARS, pieces_of
+from gawah.generate.candidates import LONG_CHARS, pieces_of, whole_passage
 from gawah.testing.generator import make_source
 from gawah.types import CsvCells, SheetRange
 
@@ -40,7 +40,45 @@ def test_a_long_item_falls_into_its_sentences():
 
 def test_rows_and_lines_of_code_are_pieces_and_furniture_is_none():
     content = "# Heading\n\n| a | b |\n|---|:-:|\n| 1 | 2 |\n\n```rust\nlet x = 1;\n\nx + 1\n```\n\n---\n\n[ref]: http://x\nEnd."
-    assert texts(content) == ["| a | b |", "| 1 | 2 |", "let x = 1;", "x + 1", "End."]
+    assert texts(content) == ["| 1 | 2 |", "let x = 1;", "x + 1", "End."]
+
+
+def test_a_row_is_read_with_the_head_of_its_table():
+    content = "| a | b |\n|---|:-:|\n| 1 | 2 |\n| 3 | 4 |\n\n| 5 | 6 |\nOne.\n\n| c |\n|---|\n| 7 |"
+    pieces = pieces_of(0, make_source(1, content))
+    assert [(piece.text, piece.head) for piece in pieces] == [
+        ("| 1 | 2 |", "| a | b |"),
+        ("| 3 | 4 |", "| a | b |"),
+        ("| 5 | 6 |", ""),
+        ("One.", ""),
+        ("| 7 |", "| c |"),
+    ]
+    assert pieces[1].read_as == "| a | b |\n| 3 | 4 |"
+
+
+def test_a_whole_passage_begins_with_the_head_of_its_table():
+    table = "| a | b |\n|---|:-:|\n| 1 | 2 |"
+    (piece,) = whole_passage(0, make_source(1, f"# Title\n\n{table}"))
+    assert piece.text == table
+
+
+def test_a_head_without_rows_is_a_piece():
+    assert texts("| a | b |\n|---|---|\n\nOne.") == ["| a | b |", "One."]
+
+
+def test_lines_without_a_letter_or_a_digit_are_no_pieces():
+    assert texts("```\nif x {\n}\n```\n\n…\n\n† ‡") == ["if x {"]
+    assert not whole_passage(0, make_source(1, "---\n…"))
+
+
+def test_words_that_break_off_before_a_formula_take_it_with_them():
+    formula = "$$E = 1 - \\frac{a}{b}$$"
+    assert (
+        texts(f"We use the coefficient of Nash,\n\n{formula}\n\nfor it.")[0]
+        == f"We use the coefficient of Nash,\n\n{formula}"
+    )
+    assert texts(f"That is all.\n\n{formula}")[0] == "That is all."
+    assert texts(f"Where it is\n\n## Next\n\n{formula}")[0] == "Where it is"
 
 
 def test_rows_as_extraction_writes_them_are_pieces():
@@ -52,6 +90,17 @@ def test_rows_as_extraction_writes_them_are_pieces():
         "One | two is prose.",
         "So.",
     ]
+
+
+def test_the_fields_of_a_message_are_pieces_and_its_subject_is_a_heading():
+    content = "From: a@b.example\nDate: Tue, 10 Mar 2026\nSubject: Annual fee\n\nIt is 40 EUR.\nTo: be paid."
+    assert texts(content, media_type="message/rfc822") == [
+        "From: a@b.example",
+        "Date: Tue, 10 Mar 2026",
+        "It is 40 EUR.",
+        "To: be paid.",
+    ]
+    assert texts("Subject: Annual fee\nTo: all") == ["Subject: Annual fee\nTo: all"]
 
 
 def test_an_unclosed_fence_is_code_to_the_end():

@@ -182,6 +182,13 @@ def test_a_refused_connection_is_unreachable():
         list(OpenAIGenerator(url, "tiny").generate(PROMPT))
 
 
+def test_a_proxy_that_cannot_be_used_is_a_configuration_error(monkeypatch):
+    monkeypatch.setenv("ALL_PROXY", "socks9://127.0.0.1:9")
+    generator = OpenAIGenerator("http://endpoint.example/v1", "m")
+    with pytest.raises(ConfigurationError, match="the environment's proxy or certificates cannot be used"):
+        list(generator.generate(make_prompt("fee", "The fee is 40 EUR.")))
+
+
 def test_a_name_that_does_not_resolve_is_unreachable():
     with pytest.raises(UnreachableError):
         list(OpenAIGenerator("http://no-such-host.invalid/v1", "tiny", limits=Limits(connect_s=5)).generate(PROMPT))

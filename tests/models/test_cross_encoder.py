@@ -29,7 +29,10 @@ from gawah.errors import ModelError, ModelMissingError, UsageError
 from gawah.fingerprint import sha256_file
 from gawah.models.cross_checkpoint import find_cross_encoder
 from gawah.models.cross_encoder import CrossEncoder, load_cross_encoder
+from gawah.models.graph_cache import cached_graph
+from gawah.models.graph_names import INPUT_IDS, LOGIT, PIECE_TYPES
 from gawah.models.pairs import PairPieces, kept_lengths
+from gawah.models.session import load_graph, run_graph
 from gawah.testing.embedder import ODD_TEXTS
 
 GOLDEN = json.loads((Path(__file__).parent / "golden_pairs.json").read_text())
@@ -181,6 +184,15 @@ def with_config(**changes: Any) -> Callable[[Path], None]:
     return lambda folder: write_json(folder / "config.json", {**CROSS_CONFIG, **changes})
 
 
+def with_tokenizer(change: Callable[[dict[str, Any]], None]) -> Callable[[Path], None]:
+    def changed(folder: Path) -> None:
+        read = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+        change(read)
+        write_json(folder / "tokenizer.json", read)
+
+    return changed
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -196,6 +208,11 @@ def with_config(**changes: Any) -> Callable[[Path], None]:
         (lambda folder: (folder / "tokenizer.json").unlink(), "lacks tokenizer.json"),
         (lambda folder: (folder / "config.json").write_text("[]"), "is not a JSON object"),
         (write_checkpoint, "it has 2 labels"),  # an encoder, not a cross-encoder
+        (with_config(max_position_embeddings=2), "no question and passage fit"),
+        (with_config(vocab_size=10**30), "config.json says (1000000000000000000000000000000, 32)"),
+        (with_tokenizer(lambda read: read["model"]["vocab"].update(backup=5000)), "numbers pieces up to 5000"),
+        (with_tokenizer(lambda read: read["model"]["vocab"].update(backup=-1)), "is no tokenizer (invalid value"),
+        (with_tokenizer(lambda read: read.update(normalizer={"type": "None"})), "is no tokenizer (data did not match"),
     ],
 )
 def test_what_would_be_computed_differently_is_one_line(
@@ -264,3 +281,12 @@ def test_a_model_that_is_not_here_names_the_command_that_fetches_it(tmp_path: Pa
         find_cross_encoder("nobody", cache_directory=tmp_path)
     with pytest.raises(ModelError, match="no model folder at"):
         find_cross_encoder("./nowhere", cache_directory=tmp_path)
+
+
+def test_what_the_runtime_refuses_is_one_line(tmp_path: Path) -> None:
+    write_cross_encoder(tmp_path)
+    session = load_graph(cached_graph(find_cross_encoder(str(tmp_path)), tmp_path / "cache"))
+    beyond = np.full((1, 1000), 2, np.int64)
+    with pytest.raises(ModelError, match="the model cannot be run") as caught:
+        run_graph(session, [LOGIT], {INPUT_IDS: beyond, PIECE_TYPES: np.zeros_like(beyond)})
+    assert "\n" not in str(caught.value)

@@ -33,6 +33,12 @@ def test_the_highlight_is_the_narrowest_statement_and_slices_from_the_document()
         assert highlight.marker == 1
 
 
+def test_copied_words_that_look_like_a_page_number_are_supported():
+    quote = "Flash:\n\n```text\nflash      used 11 %, retired pages 3\nqueue      0 frames\n```"
+    (claim,) = checked("```text\nflash      used 11 %, retired pages 3\nqueue      0 frames\n```\n[1]", quote)
+    assert (claim.status, claim.foreign) == ("supported", ())
+
+
 UNSUPPORTED = [
     ("A SIM that has not carried data for 90 days is switched off by the operator [1].", ("number", "90 days")),
     ("A SIM that has not carried data for 60 hours is switched off by the operator [1].", ("number", "60 hours")),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gawah.text import NAMESPACE, STOP_WORDS, analyze, exact_terms, query_terms
+from gawah.text import NAMESPACE, STOP_WORDS, analyze, content_terms, exact_terms, query_terms
 
 
 def plain(question, **options):
@@ -61,6 +61,30 @@ def test_a_question_with_terms_has_query_terms_and_they_are_its_own(question):
 @given(st.lists(st.sampled_from(["raft", "leader", "elects", "member", "quorum"]), min_size=4, max_size=12))
 def test_a_question_in_plain_words_asks_for_plain_terms_only(words):
     assert query_terms(" ".join(words)) == words
+
+
+@pytest.mark.parametrize(
+    ("question", "content"),
+    [
+        ("कंपनी का मालिक कौन है?", ["कंपनी", "मालिक"]),
+        ("گاڑی کا مالک کون ہے؟", analyze("گاڑی مالک")),
+        ("Who is the owner of the company?", ["owner", "company"]),
+        ("यह क्या है?", []),
+        ("पंप और पंप", ["पंप"]),
+    ],
+)
+def test_content_terms_are_what_a_question_is_about(question, content):
+    assert content_terms(question) == content
+
+
+@given(st.text())
+def test_content_terms_are_terms_each_once_in_order(question):
+    terms = content_terms(question)
+    assert terms == [term for term in dict.fromkeys(analyze(question)) if term in set(terms)]
+
+
+def test_the_index_is_asked_for_hindi_function_words_all_the_same():
+    assert plain("मालिक कौन है") == ["मालिक", "कौन", "है"]
 
 
 def test_what_a_question_names_letter_for_letter():

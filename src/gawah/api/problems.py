@@ -101,6 +101,9 @@ def _invalid(error: RequestValidationError) -> ProblemError:
     ]
     if any(one["code"] == "json_invalid" for one in found):
         return ProblemError(400, "malformed", "the body is not JSON", errors=found)
+    if any(one["where"] == "body" and one["code"] == "model_attributes_type" for one in found):
+        asked = "the body must be a JSON object, sent with Content-Type: application/json"
+        return ProblemError(422, "invalid", asked, errors=found)
     detail = "; ".join(f"{one['where']}: {one['what']}" for one in found[:3])
     return ProblemError(422, "invalid", detail or "the request does not fit", errors=found)
 

@@ -10,7 +10,8 @@ from gawah.cite.marks import Mark
 from gawah.text import sentences, trim
 from gawah.types import Claim, Span
 
-_OWN_LINE = re.compile(r"[ \t]*(?:[-*+•|#>]|\d{1,3}[.)][ \t])")  # items, rows, headings: no sentence goes on into them
+# Items, rows, headings: no sentence goes on into them. "*emphasis*" and "-5 °C" begin no item.
+_OWN_LINE = re.compile(r"[ \t]*(?:[|>]|[-*+•][ \t]|#{1,6}[ \t]|\d{1,3}[.)][ \t])")
 _FENCE = re.compile(r"[ ]{0,3}(?:`{3,}|~{3,})")
 _HEADING = re.compile(r"#{1,6}[ \t][^\n]*")
 _ENDS_CLAIM = ("|", ":", "：")  # a table row, a lead-in
@@ -88,7 +89,8 @@ def _groups(words: str, marks: Sequence[Mark]) -> Iterator[tuple[Span, bool]]:
         end = at + len(line)
         opens = _FENCE.match(line)
         if fence:
-            if opens and line.strip().startswith(fence):
+            # A marker behind code stands there only where copied words with an open fence are over.
+            if (opens and line.strip().startswith(fence)) or at + len(line.rstrip("\n")) in mark_ends:
                 yield Span(start, end), True
                 start, fence = end, ""
         else:

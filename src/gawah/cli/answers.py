@@ -33,7 +33,7 @@ REFUSED = 3
 VERIFICATION_FAILED = 6
 
 
-@click.command()
+@click.command(short_help="Rank passages for a question; nothing is answered.")
 @click.argument("question")
 @click.option("--system", type=click.Choice(["dense", "bm25", "rrf", "rerank"]), help="Who ranks; default: the best.")
 @click.option("-k", "cutoff", type=click.IntRange(1, 1000), default=10, show_default=True, help="How many hits.")
@@ -54,6 +54,7 @@ def search(
 ) -> None:
     """Rank passages for a question; nothing is gated, nothing generated."""
     from gawah.envelope import hits_json
+    from gawah.fragment import label
 
     with open_application(context, store, assignments) as app:
         only = make_filter(collections, documents, media_types)
@@ -65,8 +66,7 @@ def search(
         say(line, err=True)
     for passage in found.passages:
         section = f" > {passage.chunk.section}" if passage.chunk.section else ""
-        span = passage.chunk.span
-        place = f"{passage.hit.rank}. {passage.document_name}{section}  #char={span.start},{span.end}"
+        place = f"{passage.hit.rank}. {passage.document_name}{section}  {label(passage.locator)}"
         say(f"{place}  score {passage.hit.score:.4f}  d={passage.cosine_distance:.3f}")
         say_text(indented(passage.chunk.content))
 
@@ -157,7 +157,7 @@ def _print_decision(gate: Mapping[str, Any]) -> None:
         say(f"  {'intercept':20} {'':8}  adds {gate['signals']['+intercept']:+.3f}", err=True)
 
 
-@click.command()
+@click.command(short_help="Show a document's text, or a recorded answer.")
 @click.argument("what", type=NAME)
 @click.option("--chunks", is_flag=True, help="The document's chunks instead of its text.")
 @common_options
@@ -176,8 +176,12 @@ def show(
     with open_application(context, store, assignments) as app:
         try:
             record = app.find_document(what)
-        except NotFoundError:
-            _show_answer(app.catalog.load_answer(what), as_json=as_json)
+        except NotFoundError as unknown:  # what that says is kept: two documents may have the name
+            try:
+                recorded = app.catalog.load_answer(what)
+            except NotFoundError:
+                raise NotFoundError(f"{unknown}; no answer has that id either") from unknown
+            _show_answer(recorded, as_json=as_json)
             return
         with app.catalog.snapshot() as snapshot:
             document = snapshot.load_document(record.no)
@@ -216,7 +220,7 @@ def _show_answer(record: Any, *, as_json: bool) -> None:
         _print_outcome(record.body)
 
 
-@click.command()
+@click.command(short_help="Check quotes against their sources as they are now.")
 @click.argument("answer_ids", type=NAME, nargs=-1)
 @common_options
 @click.pass_context

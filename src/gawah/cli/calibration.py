@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gawah.gate import Fitted
 
 
-@click.command()
+@click.command(short_help="Fit the gate on judged questions.")
 @click.argument("sets", nargs=-1, required=True, type=PATH, metavar="SET...")
 @click.option(
     "--max-bluff", type=click.FloatRange(0, 1, min_open=True, max_open=True),

@@ -32,7 +32,7 @@ PARTIAL = 4
 _PAGE_COUNTS = ("pages", "pages_ocr", "pages_unread", "pages_low_confidence")
 
 
-@click.command()
+@click.command(short_help="Read a folder or one file into the store.")
 @click.argument("folder", type=PATH)
 @click.option("--collection", type=NAME, help="Collection to put the documents in.")
 @click.option(
@@ -94,7 +94,7 @@ def _hidden(plan: Plan) -> str:
     return f" but {plan.n_hidden} hidden" if plan.n_hidden else ""
 
 
-@click.command()
+@click.command(short_help="List documents: state, chunks, collection, name, remarks.")
 @filter_options
 @common_options
 @click.pass_context
@@ -118,7 +118,12 @@ def ls(
         return
     print_columns(
         [
-            (record.state.value, str(record.counters.n_chunks), record.collection, record.name + _remark(record, stale))
+            (
+                record.state.value,
+                counted(record.counters.n_chunks, "chunk"),
+                record.collection,
+                record.name + _remark(record, stale),
+            )
             for record in records
         ]
     )
@@ -145,7 +150,7 @@ def _is_there(record: DocumentRecord) -> bool:
     return not is_gone(record.uri)
 
 
-@click.command()
+@click.command(short_help="Count documents by state, chunks, stale and failed ones.")
 @common_options
 @click.pass_context
 def status(context: click.Context, store: Path | None, assignments: tuple[str, ...], as_json: bool) -> None:
@@ -181,7 +186,7 @@ def status(context: click.Context, store: Path | None, assignments: tuple[str, .
         say(f"{key:20} {shown if shown not in ('', None) else '-'}")
 
 
-@click.command()
+@click.command(short_help="Remove documents and all that was made of them.")
 @click.argument("names", type=NAME, nargs=-1)
 @click.option("--vanished", is_flag=True, help="Every document whose file is gone.")
 @click.option("--purge", is_flag=True, help="Leave no word of them in any file of the store, answers included.")
@@ -214,7 +219,7 @@ def rm(
         say(f"{counted(len(removed), 'document')} removed ({counted(gone.n_chunks, 'chunk')}){emptied}")
 
 
-@click.command()
+@click.command(short_help="Try failed documents again.")
 @click.argument("names", type=NAME, nargs=-1)
 @common_options
 @click.pass_context

@@ -26,7 +26,7 @@ _NOTHING_CAME = 7
 _MOST_AT_ONCE = 64
 
 
-@click.command("eval")
+@click.command("eval", short_help="Measure retrieval, gate and quotes on a set.")
 @click.argument("folder", metavar="SET", type=PATH)
 @click.option("--strategy", type=click.Choice(list("ABCDEF")), default="E", show_default=True, help="How to cut.")
 @click.option("--reference", is_flag=True, help="The reference chunker instead of the block-aware one.")
@@ -142,7 +142,7 @@ def _report_of(baseline: Path | None) -> Callable[[Run, Path], None]:
     return write
 
 
-@click.command("report")
+@click.command("report", short_help="Draw a measured run as one HTML page.")
 @click.argument("folder", metavar="RUN", type=PATH)
 @click.option("-o", "--output", type=PATH, metavar="FILE", help="Where to write; default: report.html in RUN.")
 @click.option("--baseline", type=PATH, metavar="RUN", help="An earlier run over the same questions.")

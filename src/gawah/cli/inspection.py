@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gawah.types import Chunk, Conservation, Document
 
 
-@click.command()
+@click.command(short_help="Show what is read of a file, with its places.")
 @click.argument("file", type=PATH)
 @click.option("--removed", "shows_removed", is_flag=True, help="What was taken out of the text, and why.")
 @click.option("--page", type=click.IntRange(min=1), help="Draw this page of a PDF or an image; needs --png.")
@@ -136,7 +136,7 @@ def _document_json(document: Document) -> dict[str, object]:
     }
 
 
-@click.command()
+@click.command(short_help="Show how a file is cut.")
 @click.argument("file", type=PATH)
 @click.option("--strategy", type=click.Choice(list("ABCDEF")), default="E", show_default=True)
 @click.option("--reference", is_flag=True, help="The reference algorithm instead of the block-aware one.")
@@ -183,7 +183,7 @@ def _chunk_json(piece: Chunk) -> dict[str, object]:
     }
 
 
-@click.command()
+@click.command(short_help="Check the store: model, norms, counters, index, log.")
 @click.option("--repair", "with_repair", is_flag=True, help="First build damaged segments again from the catalog.")
 @common_options
 @click.pass_context
@@ -227,5 +227,5 @@ def config_show(
     rows = []
     for key, value in values.items():
         description = type(loaded.settings).model_fields[key].description or ""
-        rows.append((key, str(value), loaded.origins[key] if origin else f"# {description}"))
+        rows.append((key, "" if value is None else str(value), loaded.origins[key] if origin else f"# {description}"))
     print_columns(rows)

@@ -28,7 +28,7 @@ _DAY_S = 86_400.0
 _ATTACHED_NICE = 5  # questions go first
 
 
-@click.command()
+@click.command(short_help="Serve the store over HTTP.")
 @click.option("--host", help="Address to listen at (setting host).")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen at (setting port); 0 takes a free one.")
 @click.option("--workers", type=click.IntRange(0, 64), default=1, show_default=True, help="Ingest processes to start.")
@@ -86,7 +86,7 @@ def _require_extra() -> None:
         raise ConfigurationError(f"serving needs {', '.join(missing)}; install it with: pip install 'gawah[server]'")
 
 
-@click.command()
+@click.command(short_help="Serve the store as tools of a language model (MCP).")
 @click.option("--write", "may_write", is_flag=True, help="Offer the tools that add and remove documents too.")
 @common_options
 @click.pass_context
@@ -113,7 +113,7 @@ def mcp(
         serve_streams(app, may_write=may_write)
 
 
-@click.command()
+@click.command(short_help="Ingest what is queued, beside a server.")
 @click.option("--attached", is_flag=True, hidden=True, help="End when standard input ends.")
 @common_options
 @click.pass_context

@@ -53,7 +53,8 @@ def _where(locator: Locator) -> str:
         case Slide():
             return _counted("slide", locator.first, locator.last)
         case ImageBox():
-            box = f"{locator.width:.0f} % × {locator.height:.0f} % at {locator.x:.0f} %, {locator.y:.0f} %"
+            right, bottom = locator.x + locator.width, locator.y + locator.height
+            box = f"{locator.x:.0f}–{right:.0f} % from the left, {locator.y:.0f}–{bottom:.0f} % from the top"
             return box if locator.page == 1 else f"page {locator.page}, {box}"
         case MailPart():
             return f"part {one_line(locator.part)}"

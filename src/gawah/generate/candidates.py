@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from gawah.media_types import is_by_line
 from gawah.text import are_rows, sentences, trim
@@ -19,33 +20,51 @@ _FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})")
 _ITEM = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+\S")
 _HEADING = re.compile(r"[ ]{0,3}#{1,6}(?:[ \t]|$)|\[\^?[\w.-]{1,64}\]:[ \t]")  # and link definitions
 _ROW = re.compile(r"[ \t]*\|")
-_RULE = re.compile(r"[\s|:=+*_-]*")  # lines that only draw a table or a rule
+_MAIL = ("message/rfc822", "application/mbox")
+_FIELD = re.compile(
+    r"(From|To|Cc|Date|Subject): "
+)  # a message's head as extraction writes it; its subject is its heading
+_TABLE_RULE = re.compile(r"[ \t]*\n[ \t]*\|?[ \t]*:?-+[-:| \t]*\n[ \t]*")
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
+_DISPLAY = ("$$", "\\[")
+_STOPS = ".!?…।۔"
 _LEAD_IN_ENDS = (":", "：", ":**", ":*", ":_", ":-")
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a source's content; `alone` when it stands on a line of its own (item, row, code)."""
+    """A part of a source's content; `alone` when it stands on a line of its own (item, row, code).
+
+    `head`: the names of a row's columns, which the row is read with, though not quoted with.
+    """
 
     source: int
     span: Span
     text: str
     alone: bool
+    head: str = ""
+
+    @property
+    def read_as(self) -> str:
+        return f"{self.head}\n{self.text}" if self.head else self.text
 
 
 def pieces_of(position: int, source: NumberedSource) -> list[Piece]:
-    """Pieces in order; headings, rules and fence lines are none. `position` is the source's place among the sources.
+    """Pieces in order; headings, heads of tables, fence lines and lines without a letter or a digit are none. `position` is the source's place among the sources.
 
     A lead-in ("… include:") takes what it leads to with it, up to LONG_CHARS characters.
     """
     content = source.passage.chunk.content
-    found = [(span, alone) for span, alone in _spans(source) if _RULE.fullmatch(span.slice(content)) is None]
+    found = _found(source)
+    heads = _heads_of_tables(content, [span for span, _ in found])
+    found = [(span, alone) for span, alone in found if span not in heads.values()]
     spans = [span for span, _ in found]
     pieces = []
     for at, (span, alone) in enumerate(found):
-        end = _end_of_lead(content, spans, at) if span.slice(content).endswith(_LEAD_IN_ENDS) else span.end
+        head = heads[span].slice(content) if span in heads else ""
+        end = _end_of_lead(content, spans, at) if _leads(content, spans, at) else span.end
         text = content[span.start : end]
-        pieces.append(Piece(position, Span(span.start, end), text, alone or "\n" in text))
+        pieces.append(Piece(position, Span(span.start, end), text, alone or "\n" in text, head))
     return pieces
 
 
@@ -53,11 +72,17 @@ def whole_passage(position: int, source: NumberedSource) -> list[Piece]:
     """All of a source as one piece, from its first words on, without the headings and rules above them; none of blanks."""
     content = source.passage.chunk.content
     within = trim(content, 0, len(content))
-    if within is None:
+    if within is None or not any(map(str.isalnum, content)):
         return []
-    first = min((piece.span.start for piece in pieces_of(position, source)), default=within.start)
+    first = min((span.start for span, _ in _found(source)), default=within.start)
     start = within.start if _FENCE.search(content[:first]) else first
     return [Piece(position, Span(start, within.end), content[start : within.end], alone=True)]
+
+
+def _found(source: NumberedSource) -> list[tuple[Span, bool]]:
+    """What has a letter or a digit, heads of tables with it."""
+    content = source.passage.chunk.content
+    return [(span, alone) for span, alone in _spans(source) if any(map(str.isalnum, span.slice(content)))]
 
 
 def _spans(source: NumberedSource) -> Iterator[tuple[Span, bool]]:
@@ -68,7 +93,8 @@ def _spans(source: NumberedSource) -> Iterator[tuple[Span, bool]]:
             if line is not None:
                 yield line, True
         return
-    for kind, span in _blocks(content):
+    is_mail = source.passage.media_type in _MAIL
+    for kind, span in _blocks(content, is_mail=is_mail):
         block = trim(content, span.start, span.end)
         if block is None:
             continue
@@ -86,7 +112,7 @@ def _lines(content: str) -> Iterator[Span]:
         start += len(line) + 1
 
 
-def _blocks(content: str) -> Iterator[tuple[str, Span]]:
+def _blocks(content: str, *, is_mail: bool) -> Iterator[tuple[str, Span]]:
     """Lines of Markdown to (kind, span): row, code (a line each), item, text (a paragraph)."""
     fence, kind, start, end = "", "", 0, 0
     spans = list(_lines(content))
@@ -94,6 +120,8 @@ def _blocks(content: str) -> Iterator[tuple[str, Span]]:
     for span, is_row in zip(spans, rows, strict=True):
         line = span.slice(content)
         line_kind = _kind(line, kind, fence, is_row=is_row)
+        if is_mail and (field := _FIELD.match(line)):
+            line_kind = "heading" if field.group(1) == "Subject" else "row"
         if kind and line_kind != "more":
             yield kind, Span(start, end)
             kind = ""
@@ -124,6 +152,32 @@ def _kind(line: str, open_kind: str, fence: str, *, is_row: bool) -> str:
     if _ITEM.match(line):
         return "item"
     return "more" if open_kind else "text"
+
+
+def _heads_of_tables(content: str, spans: list[Span]) -> dict[Span, Span]:
+    """Each row of a Markdown table to the row above its rule."""
+    heads: dict[Span, Span] = {}
+    head = None
+    for span, following in pairwise(spans):
+        between = content[span.end : following.start]
+        if _ROW.match(content, span.start) is None or _BLANK_LINE.search(between):
+            head = None
+        elif _TABLE_RULE.fullmatch(between):
+            head = span
+        if head is not None:
+            heads[following] = head
+    return heads
+
+
+def _leads(content: str, spans: list[Span], at: int) -> bool:
+    """Whether a piece says nothing without the next: it ends in a colon, or breaks off before a displayed formula."""
+    text = spans[at].slice(content)
+    if text.endswith(_LEAD_IN_ENDS):
+        return True
+    if at + 1 == len(spans) or text[-1] in _STOPS:
+        return False
+    following = spans[at + 1].start
+    return content.startswith(_DISPLAY, following) and "#" not in content[spans[at].end : following]
 
 
 def _end_of_lead(content: str, spans: list[Span], at: int) -> int:

@@ -94,7 +94,8 @@ class Endpoint:
         """The bytes of a response with status 200, as they arrive; close it when it is not read to its end.
 
         Raises DeadlineError when that takes too long, UnreachableError when the server cannot be reached or is busy to
-        the last try, and GeneratorError for another status, a broken connection, or more bytes than an answer has.
+        the last try, GeneratorError for another status, a broken connection, or more bytes than an answer has, and
+        ConfigurationError when the environment's proxy or certificates cannot be used.
         """
         import httpx
 
@@ -120,12 +121,18 @@ class Endpoint:
         if self.api_key:
             headers["Authorization"] = f"Bearer {self.api_key}"
         is_local = httpx.URL(self.base_url).host in _LOOPBACK
-        return httpx.Client(
-            headers=headers,
-            # A busy server may close its end while we wait: the next try on that connection would break for no reason.
-            limits=httpx.Limits(max_keepalive_connections=0),
-            trust_env=not is_local,  # no proxy can reach this machine's own loopback
-        )
+        try:
+            return httpx.Client(
+                headers=headers,
+                # A busy server may close its end while we wait: the next try on that connection would break for no reason.
+                limits=httpx.Limits(max_keepalive_connections=0),
+                trust_env=not is_local,  # no proxy can reach this machine's own loopback
+            )
+        except (ImportError, ValueError, OSError) as error:  # it reads proxies and certificates at once
+            raise ConfigurationError(
+                f"the environment's proxy or certificates cannot be used ({self._clean(str(error))}); "
+                "check HTTPS_PROXY, ALL_PROXY and SSL_CERT_FILE"
+            ) from error
 
     @contextlib.contextmanager
     def _answered(

@@ -9,7 +9,8 @@ from __future__ import annotations
 import contextlib
 import secrets
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
@@ -129,7 +130,7 @@ class _Running:
         if threads:
             settings.cpuparams.n_threads = threads
         try:
-            self._server = xllamacpp.Server(settings)
+            self._server = _started(lambda: xllamacpp.Server(settings))
         except RuntimeError as error:
             raise ConfigurationError(f"{file} is no model that llama.cpp can load; name another GGUF file") from error
         # A long prompt is read in silence; the deadline alone says when that is too long.
@@ -157,6 +158,21 @@ class _Running:
             return answered.json()
         except (httpx.HTTPError, ValueError) as error:
             raise GeneratorError(f"the local model does not answer ({type(error).__name__}); ask again") from error
+
+
+def _started(make: Callable[[], Any]) -> Any:
+    """A server that answers. One that is let go before it answers waits for itself for ever; so it is made in a thread
+    of its own, where no interrupt can come between: who is interrupted waits until it is there.
+    """
+
+    def made() -> Any:
+        server = make()
+        with contextlib.suppress(httpx.HTTPError):  # whether it answers as it should is asked later
+            httpx.get(f"{server.listening_address}/health", timeout=_COUNT_TIMEOUT_S, trust_env=False)
+        return server
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(made).result()
 
 
 @contextlib.contextmanager

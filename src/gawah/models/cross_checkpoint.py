@@ -30,6 +30,7 @@ from gawah.models.shelf.known import known_model
 
 ARCHITECTURE = "BertForSequenceClassification"
 _MOST_TOKENS = 512  # what every BERT was trained on; longer pairs are cut
+_LEAST_TOKENS = 8  # three specials, and a few pieces of each side
 _NAMED_CHARS = 12  # of the hash that tells two checkpoints of one name apart
 
 Activation = Literal["identity", "sigmoid"]
@@ -121,11 +122,18 @@ def _require_one_label(config: dict[str, Any], path: Path) -> None:
 
 def _window_tokens(directory: Path, shape: BertShape) -> int:
     """At most 512, the positions there are, and what the tokenizer's own configuration says."""
+    if shape.n_positions < _LEAST_TOKENS:
+        raise ModelError(
+            f"{directory / 'config.json'}: max_position_embeddings is {shape.n_positions}; no question and passage fit, "
+            "use another cross-encoder"
+        )
     path = directory / "tokenizer_config.json"
     limits = [_MOST_TOKENS, shape.n_positions]
     if path.is_file():
         longest = read_object(path).get("model_max_length")
-        if isinstance(longest, int | float) and longest >= 8:  # often an enormous number that means "not known"
+        if (
+            isinstance(longest, int | float) and longest >= _LEAST_TOKENS
+        ):  # often an enormous number that means "not known"
             limits.append(int(min(longest, _MOST_TOKENS)))
     return min(limits)
 

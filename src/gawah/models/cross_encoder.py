@@ -23,7 +23,7 @@ from gawah.models.folder import default_cache_directory
 from gawah.models.graph_cache import cached_graph
 from gawah.models.graph_names import INPUT_IDS, LOGIT, PIECE_TYPES
 from gawah.models.pairs import Pair, PairPieces
-from gawah.models.session import load_graph
+from gawah.models.session import load_graph, run_graph
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class CrossEncoder:
 
     def _logit(self, pair: Pair) -> float:
         feed = {INPUT_IDS: pair.ids[np.newaxis], PIECE_TYPES: pair.types[np.newaxis]}
-        logit = float(self._session().run([LOGIT], feed)[0][0])
+        logit = float(run_graph(self._session(), [LOGIT], feed)[0][0])
         if not math.isfinite(logit):
             raise ModelError(f"{self.checkpoint.name} gave the score {logit}; check its weights' source")
         return logit

@@ -22,7 +22,7 @@ from gawah.models.checkpoint import Checkpoint, find_checkpoint
 from gawah.models.folder import default_cache_directory
 from gawah.models.graph_cache import cached_graph
 from gawah.models.graph_names import INPUT_IDS, SENTENCE, TOKENS
-from gawah.models.session import load_graph
+from gawah.models.session import load_graph, run_graph
 from gawah.models.wordpieces import Pieces, WordPieces
 from gawah.ports import Embedding, QueryEmbedding, TokenCodes, Vector
 from gawah.types import ModelStamp
@@ -89,7 +89,7 @@ class OnnxEncoder:
 
     def _run(self, pieces: Pieces) -> tuple[Vector, NDArray[np.float32]]:
         """The unit vector [dimensions] and the unit vectors of the kept tokens [n_kept, dimensions]."""
-        sentences, tokens = self._session().run([SENTENCE, TOKENS], {INPUT_IDS: pieces.ids[np.newaxis]})
+        sentences, tokens = run_graph(self._session(), [SENTENCE, TOKENS], {INPUT_IDS: pieces.ids[np.newaxis]})
         vector: Vector = sentences[0]
         norm = float(np.linalg.norm(vector.astype(np.float64)))
         if not abs(norm - 1) <= _NORM_TOLERANCE:  # written so that NaN fails too

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import onnxruntime
+from numpy.typing import NDArray
 from onnxruntime.capi import onnxruntime_pybind11_state
 
 from gawah.errors import ModelError
@@ -13,6 +16,19 @@ from gawah.errors import ModelError
 _RUNTIME_ERRORS = tuple(
     kind for kind in vars(onnxruntime_pybind11_state).values() if isinstance(kind, type) and issubclass(kind, Exception)
 )
+
+
+def run_graph(
+    session: onnxruntime.InferenceSession, outputs: Sequence[str], feed: Mapping[str, NDArray[np.int64]]
+) -> list[NDArray[np.float32]]:
+    """The outputs in order; ModelError when the runtime refuses the input, or has no memory for it."""
+    try:
+        return list(session.run(outputs, feed))
+    except _RUNTIME_ERRORS as error:
+        reason = str(error).strip().splitlines()[0]
+        raise ModelError(
+            f"the model cannot be run ({reason}); check its source, and the memory of the machine"
+        ) from error
 
 
 def load_graph(graph: Path) -> onnxruntime.InferenceSession:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from tokenizers import Encoding
 
 _CONTINUATION = "##"  # begins a word-piece that is not the first of its word
+# What the library raises for a file that it cannot read: it has no class of its own for that.
+_PLAIN_EXCEPTION: type[Exception] = Exception
 _JOINERS = "\u200c\u200d"
 
 
@@ -155,13 +157,25 @@ def read_tokenizer(path: Path, n_rows: int) -> tuple[Tokenizer, Collection[str]]
     model = read_object(path).get("model")
     if not isinstance(model, dict) or model.get("type") != "WordPiece" or not isinstance(model.get("vocab"), dict):
         raise ModelError(f"{path} holds no WordPiece vocabulary; use a BERT model's tokenizer.json")
-    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer = _from_file(path)
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    n_known = tokenizer.get_vocab_size()
-    if n_known > n_rows or tokenizer.id_to_token(n_rows) is not None:
-        raise ModelError(f"{path} knows {n_known} pieces, the weights {n_rows}; the two do not belong together")
+    last = max(tokenizer.get_vocab().values(), default=0)  # ids may have gaps: their count is not the last one
+    if last >= n_rows:
+        raise ModelError(
+            f"{path} numbers pieces up to {last}, the weights have {n_rows}; the two do not belong together"
+        )
     return tokenizer, model["vocab"]
+
+
+def _from_file(path: Path) -> Tokenizer:
+    try:
+        return Tokenizer.from_file(str(path))
+    except _PLAIN_EXCEPTION as error:
+        if type(error) is not Exception:
+            raise
+        reason = str(error).partition("\n")[0]
+        raise ModelError(f"{path} is no tokenizer ({reason}); take the file from the model's source again") from error
 
 
 @lru_cache(maxsize=1 << 16)

@@ -47,9 +47,7 @@ def append(
 def load(connection: sqlite3.Connection, answer_id: str) -> AnswerRecord:
     row = connection.execute("SELECT * FROM answers WHERE id = ?", (answer_id,)).fetchone()
     if row is None:
-        raise NotFoundError(
-            f"there is no document and no answer {answer_id}; `gawah ls` lists the documents, `gawah show` takes an answer's id too"
-        )
+        raise NotFoundError(f"there is no answer {answer_id}; `gawah ask` prints the id of each")
     return records.answer_record(row)
 
 

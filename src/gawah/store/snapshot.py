@@ -142,11 +142,19 @@ class SqliteSnapshot:
             (id_or_name,),
         ).fetchall()
         if not rows:
-            raise NotFoundError(f"no document {id_or_name}; `gawah ls` lists them")
+            raise NotFoundError(f"no document {id_or_name}; {self._meant(id_or_name)}`gawah ls` lists them")
         if len(rows) > 1:
             ids = ", ".join(f"{row['id']} ({row['collection']})" for row in rows)
             raise NotFoundError(f"{len(rows)} documents are named {id_or_name}; name one by its id: {ids}")
         return records.document_record(rows[0])
+
+    def _meant(self, name: str) -> str:
+        """Up to three documents with that in their names, as half a line of an error; empty when there is none."""
+        rows = self._connection.execute(
+            "SELECT DISTINCT name FROM documents WHERE ?1 <> '' AND instr(lower(name), lower(?1)) ORDER BY name LIMIT 3",
+            (name,),
+        ).fetchall()
+        return f"did you mean {' or '.join(row['name'] for row in rows)}? " if rows else ""
 
     def document(self, document_id: str) -> DocumentRecord:
         """By its id alone, whatever another may be named; raises NotFoundError."""

@@ -70,7 +70,9 @@ def check_claims(
             if key not in verdicts:
                 cited = [quotes[marker] for marker in claim.markers]
                 judged = [one.span for one in pointers if one in foreign or one.kind in NUMBERED]
-                verdicts[key] = verdict_of(_without(judged, text), cited, likeness)
+                # With blanks for "pages 3" the words would not be those of the quote any more.
+                held = text if copied(text, cited) is not None else _without(judged, text)
+                verdicts[key] = verdict_of(held, cited, likeness)
             verdict = verdicts[key]
         status: ClaimStatus = "weak" if foreign and verdict.status == "supported" else verdict.status
         checked.append(

@@ -8,7 +8,7 @@ from gawah.text.demands import Demands, demands_of, unmet
 from gawah.text.identifiers import NAMESPACE, identifier_terms
 from gawah.text.negation import Denial, denial, is_negated, stems
 from gawah.text.quantities import Quantities, Quantity, plain_digits, quantities
-from gawah.text.queries import STOP_WORDS, exact_terms, query_terms
+from gawah.text.queries import STOP_WORDS, content_terms, exact_terms, query_terms
 from gawah.text.rows import are_rows
 from gawah.text.sentences import sentences
 from gawah.text.statements import lines, statements
@@ -24,6 +24,7 @@ __all__ = [
     "analyze",
     "are_rows",
     "collapse_space",
+    "content_terms",
     "demands_of",
     "denial",
     "dominant_script",

@@ -25,6 +25,29 @@ _FUNCTION_WORDS = """
     please
 """
 STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
+
+# Hindi and Urdu ones: pronouns, question words, postpositions, auxiliaries, conjunctions. The index is asked for them all
+# the same, because many of them find better than none; what they say of a passage is nothing.
+_HINDI_FUNCTION_WORDS = """
+    मैं मैंने मुझे मुझको मेरा मेरी मेरे हम हमने हमें हमारा हमारी हमारे तू तुम तुम्हें तुम्हारा तुम्हारी तुम्हारे आप आपको आपका आपकी आपके
+    यह ये वह वे वो इस इसे इसका इसकी इसके इसमें इन इन्हें इनका इनकी इनके इनमें उस उसे उसका उसकी उसके उसमें उसने उन उन्हें उनका उनकी उनके उन्होंने
+    अपना अपनी अपने जो जिस जिसे जिसका जिसकी जिसके जिन जिनका जिनकी जिनके
+    कौन कौनसा कौनसी कौनसे किस किसे किसने किसका किसकी किसके किन किनका किनकी किनके क्या क्यों कब कहाँ कहां कैसे कैसा कैसी कितना कितनी कितने
+    का की के को ने से में पर तक द्वारा
+    है हैं हूँ हूं हो था थी थे होता होती होते हुआ हुई हुए होना होने होगा होगी होंगे
+    गया गई गयी गए गये जाता जाती जाते कर करता करती करते करना करने किया की किए रहा रही रहे
+    और या तथा एवं लेकिन मगर कि अगर यदि तो भी ही
+"""
+_URDU_FUNCTION_WORDS = """
+    میں مجھے میرا میری میرے ہم ہمیں ہمارا ہماری ہمارے تم تمہیں آپ
+    یہ وہ اس اسے ان انہیں انہوں اپنا اپنی اپنے جو جس جسے جن
+    کون کونسا کونسی کونسے کس کسے کن کیا کیوں کب کہاں کیسے کیسا کیسی کتنا کتنی کتنے
+    کا کی کے کو نے سے پر تک
+    ہے ہیں ہوں ہو تھا تھی تھے ہوتا ہوتی ہوتے ہوا ہوئی ہوئے ہونا ہونے ہوگا ہوگی
+    گیا گئی گئے جاتا جاتی جاتے کر کرتا کرتی کرتے کرنا کرنے کیا کی کیے رہا رہی رہے
+    اور یا لیکن مگر کہ اگر تو بھی ہی
+"""
+_NO_CONTENT = STOP_WORDS.union(analyze(_HINDI_FUNCTION_WORDS), analyze(_URDU_FUNCTION_WORDS))
 _STOP_WORDS_BY_LANGUAGE = {"en": STOP_WORDS}
 
 # So few words are a lookup. Parts asked for by whole questions cost more than they found: etcd, mean reciprocal rank of
@@ -51,6 +74,11 @@ def query_terms(question: str, *, languages: Sequence[str] = ("en",)) -> list[st
     if not identifiers and len(words) <= _LOOKUP_WORDS:
         return words + part_terms(words)
     return words + identifiers
+
+
+def content_terms(question: str) -> list[str]:
+    """The terms of a question that say what it is about, in order, each once: no function words of English, Hindi, Urdu."""
+    return [term for term in dict.fromkeys(analyze(question)) if term not in _NO_CONTENT]
 
 
 def exact_terms(question: str) -> list[str]:

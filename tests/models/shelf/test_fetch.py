@@ -112,6 +112,19 @@ def test_a_pinned_hash_holds_on_the_first_use(get, shelf: Path) -> None:
     assert {name for name, one in record.items() if one.pinned} == {"model.safetensors"}
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("ALL_PROXY", "socks5://127.0.0.1:9"), ("HTTPS_PROXY", "foo://x"), ("SSL_CERT_FILE", "/nowhere/certificates.pem")],
+)
+def test_a_proxy_or_certificates_that_cannot_be_used_are_one_line(
+    shelf: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(HubError, match="the environment's proxy or certificates cannot be used") as caught:
+        fetch(MODEL, shelf, source=None, check=lambda _: None, progress=lambda *_: None)
+    assert "\n" not in str(caught.value)
+
+
 def test_a_wrong_pinned_hash_installs_nothing(get, shelf: Path) -> None:
     pinned = KnownModel("small", "someone/small", "any", "", "", 0, pinned={"model.safetensors": "0" * 64})
     assert f"not {'0' * 64} as recorded" in failure(get, Hub(FILES), model=pinned)

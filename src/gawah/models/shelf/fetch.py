@@ -16,7 +16,7 @@ from pathlib import Path
 
 import httpx
 
-from gawah.errors import ModelError, NotFoundError
+from gawah.errors import HubError, ModelError, NotFoundError
 from gawah.fingerprint import sha256_file
 from gawah.models.folder import snapshot_in
 from gawah.models.shelf.known import KnownModel
@@ -87,7 +87,7 @@ def _from_hub(
     endpoint = os.environ.get(ENDPOINT_ENV, "").rstrip("/") or _ENDPOINT
     files = {}
     most = 2 * model.about_bytes or _MOST_BYTES
-    with httpx.Client(timeout=_TIMEOUT_S, headers={"User-Agent": "gawah"}) as client:
+    with _client() as client:
         for name in sorted((*model.files, *model.besides), key=_is_weights):
             url = f"{endpoint}/{model.repository}/resolve/{revision}/{name}"
             wanted = Wanted(name, url, hashes.get(name, ""), most if _is_weights(name) else _MOST_SMALL_BYTES)
@@ -101,6 +101,18 @@ def _from_hub(
             revision = received.commit if _is_commit(received.commit) else revision
     named = revision if _is_commit(revision) else ""
     return Manifest(model.repository, f"{endpoint}/{model.repository}", named, files)
+
+
+def _client() -> httpx.Client:
+    """A client by the environment's proxies and certificates, which it reads and opens at once."""
+    try:
+        return httpx.Client(timeout=_TIMEOUT_S, headers={"User-Agent": "gawah"})
+    except (ImportError, ValueError, OSError) as error:
+        reason = str(error).partition("\n")[0]
+        raise HubError(
+            f"the environment's proxy or certificates cannot be used ({reason}); check HTTPS_PROXY, ALL_PROXY and "
+            "SSL_CERT_FILE, or take the files from a folder with --from"
+        ) from error
 
 
 def _from_folder(model: KnownModel, source: Path, building: Path, hashes: Mapping[str, str]) -> Manifest:
