@@ -94,3 +94,15 @@ def test_a_key_that_is_not_given_is_not_asked_for_again_and_again(chromium, tmp_
         assert page.locator("dialog").count() == 0
         assert len(n_asked) == 1
         one.context.close()
+
+
+def test_a_document_that_is_open_stays_open_when_the_list_is_made_anew(dunes, opened):
+    page = opened().go("#/documents")
+    page.fill("#words", "loom.")
+    page.wait_for_function("() => document.querySelectorAll('.document').length === 1")
+    page.locator(".document summary").click()
+    page.wait_for_selector(".document details[open] dl")
+    with page.expect_response("**/v1/documents?*words=loom.md*"):
+        page.fill("#words", "loom.md")
+    page.wait_for_timeout(300)
+    assert page.locator(".document details[open] dl").count() == 1
