@@ -21,6 +21,10 @@ class Principal:
     def may(self, scope: str) -> bool:
         return scope in self.scopes or "admin" in self.scopes
 
+    def sees_everybodys_answers(self) -> bool:
+        """Only who may see every collection: answers quote documents of any."""
+        return "admin" in self.scopes and not self.collections
+
     def sees(self, collection: str) -> bool:
         return not self.collections or collection in self.collections
 

@@ -1,7 +1,9 @@
 """Who may do what: keys, scopes, foreign collections, other sites, other names for this machine."""
 
+import asyncio
 import json
 import socket
+import threading
 
 import httpx
 import pytest
@@ -11,7 +13,9 @@ from tests.api.serving import Server, cli, events_of, keyed, problem, until
 
 from gawah.api.access import DoorPolicy, RateLimit, is_loopback
 from gawah.api.problems import ProblemError
-from gawah.api.server import require_keys
+from gawah.api.served import LOOKING_THREADS, Served
+from gawah.api.server import policy_of, require_keys
+from gawah.config import Settings
 from gawah.errors import ConfigurationError
 from gawah.store.catalog import SqliteCatalog
 from gawah.store.keyring import KeyRing
@@ -111,6 +115,15 @@ def test_answers_belong_to_who_asked(server, bound):
     assert theirs not in {one["answer_id"] for one in bound.get("/v1/answers").json()["answers"]}
     assert bound.get(f"/v1/answers/{ours}/verification").json()["holds"]
     assert server.client.get(f"/v1/answers/{ours}").status_code == 200  # an administrator sees all
+
+
+def test_an_administrator_of_one_collection_does_not_read_answers_from_another(server):
+    theirs = server.ask("When is the vault code changed?")["answer_id"]
+    with keyed(server, make_key(server, "half", "admin", collections=["ours"])) as half:
+        problem(half.get(f"/v1/answers/{theirs}"), 404, "not_found")
+        problem(half.get(f"/v1/answers/{theirs}/verification"), 404, "not_found")
+        problem(half.get(f"/v1/answers/{theirs}/citations/1/now"), 404, "not_found")
+        assert half.get("/v1/answers").json()["answers"] == []
 
 
 def test_a_key_does_what_its_scopes_say(server):
@@ -289,3 +302,21 @@ def test_only_names_of_this_machine_need_no_key(host, port):
 def test_loopback_is_known():
     assert all(is_loopback(host) for host in ("127.0.0.1", "localhost", "::1", "127.9.9.9"))
     assert not any(is_loopback(host) for host in ("0.0.0.0", "::", "10.0.0.1", "example.org", ""))
+
+
+def test_pages_that_take_for_ever_to_draw_hold_up_nothing_but_pages(make_app):
+    served, held = Served(make_app(), policy_of(Settings())), threading.Event()
+
+    async def listed_meanwhile():
+        drawing = [asyncio.ensure_future(served.look(held.wait)) for _ in range(LOOKING_THREADS * 4)]
+        found = await served.read(lambda: "the list")
+        assert not any(one.done() for one in drawing)
+        held.set()
+        assert all(await asyncio.gather(*drawing))
+        return found
+
+    try:
+        assert asyncio.run(listed_meanwhile()) == "the list"
+    finally:
+        held.set()
+        served.close()

@@ -1,5 +1,7 @@
 """Kept values, tickets and windows of sheets: what they promise, without a server."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +12,7 @@ from gawah.api.tickets import LIFETIME_S, Tickets
 from gawah.errors import NotFoundError, UsageError
 from gawah.extract.registry import extract
 from gawah.testing.extractor import source_of
-from gawah.types import Span
+from gawah.types import Place, SheetRange, Span
 
 
 def test_what_was_used_last_is_kept_and_never_more_than_may_be():
@@ -46,6 +48,17 @@ def test_nothing_is_kept_of_what_could_not_be_made():
     with pytest.raises(ValueError, match="once"):
         kept.get("a", lambda: (_ for _ in ()).throw(ValueError("once")))
     assert kept.get("a", lambda: "made") == "made"
+
+
+def test_what_was_being_made_when_all_was_forgotten_is_not_kept():
+    kept = Kept(10, len)
+
+    def purged_meanwhile():
+        kept.clear()
+        return "old"
+
+    assert kept.get("a", purged_meanwhile) == "old"
+    assert kept.get("a", lambda: "new") == "new"
 
 
 def test_a_ticket_holds_for_its_hour_its_paths_and_for_reading():
@@ -92,6 +105,30 @@ def test_cells_of_a_table_file_are_those_of_the_csv_module(rows):
         assert {cell["column"]: cell["text"] for cell in row["cells"]} == {
             at: value for at, value in enumerate(values, 1) if value and row["cells"]
         }
+
+
+def test_a_cell_that_is_merged_over_the_whole_sheet_is_as_high_as_the_window():
+    span, place = Span(0, 4), Place(Span(0, 4), SheetRange("One", "A1:XFD1048576"))
+    document = replace(csv("boat\n"), places=(place,))
+    for row, height in ((1, grid.ROWS), (1_048_570, 7)):
+        body = grid.window(document, "One", row, span)
+        (cell,) = body["rows"][0]["cells"]
+        assert (body["rows"][0]["number"], cell["n_rows"], cell["n_columns"], cell["text"]) == (
+            row,
+            height,
+            256,
+            "boat",
+        )
+
+
+def test_a_window_is_never_longer_than_a_browser_bears():
+    long = '"' + "word " * 10_000 + '"'
+    body = grid.window(csv("a,b\n" + "".join(f"1,{long}\n" for _ in range(grid.ROWS * 3))), "", 0, None)
+    shown = [cell["text"] for row in body["rows"] for cell in row["cells"] if cell["column"] == 2][1:]
+    assert {len(text) for text in shown} == {5001}
+    assert all(text.endswith("…") for text in shown)
+    wide = csv("\n".join(",".join(["x" * 1000] * 200) for _ in range(grid.ROWS)) + "\n")
+    assert sum(len(cell["text"]) for row in grid.window(wide, "", 0, None)["rows"] for cell in row["cells"]) < 4_000_000
 
 
 def test_an_unknown_sheet_and_a_document_without_cells_are_said(tmp_path):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gawah.errors import ExtractionError
-from gawah.extract.html_harmless import harmless_html, nth_place, squeezed
+from gawah.extract.html_harmless import harmless_html, nth_place, occurrences, squeezed
 
 HOSTILE = """<!DOCTYPE html><html lang=en dir=ltr><head><title>T</title><base href="http://evil.example/">
 <link rel=stylesheet href="http://evil.example/a.css"><meta http-equiv=refresh content="0;url=http://evil.example">
@@ -107,11 +107,18 @@ def test_direction_and_language_stay():
     assert made == '<div lang="ur" dir="rtl"><div><p dir="auto">کشتی</p></div></div>'
 
 
-@given(st.text("ab", max_size=12), st.text("ab", min_size=1, max_size=3), st.integers(0, 5))
+@given(st.text("ab", max_size=40), st.text("ab", min_size=1, max_size=12), st.integers(0, 12))
 def test_the_nth_place_is_that_of_a_plain_search(text, wanted, rank):
     places = [at for at in range(len(text)) if text.startswith(wanted, at)]
     expected = -1 if not places else places[min(rank, len(places) - 1)]
     assert nth_place(text, wanted, rank) == expected
+    assert list(occurrences(text, wanted)) == places
+
+
+def test_one_letter_over_and_over_does_not_hold_up_whoever_counts():
+    # Compared letter by letter these would be 10^11 comparisons.
+    assert nth_place("a" * 1_000_000, "a" * 400_000, 500_000) == 500_000
+    assert sum(1 for _ in occurrences("ab" * 300_000 + "c", "ab" * 100_000)) == 200_001
 
 
 @pytest.mark.parametrize(("text", "bare"), [("a b\n\tc", "abc"), ("", ""), ("\u00a0x\u2003", "x")])

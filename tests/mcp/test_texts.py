@@ -1,5 +1,7 @@
 """Texts stand alone, and no word of a document stands outside of its marks, whatever it is."""
 
+import re
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,28 +20,66 @@ def hit(content, name="a.md", section=""):
 
 
 def outside(text):
-    """What is left of a text when everything between its marks is taken out."""
-    seal = text.partition("«")[2].partition(" ")[0]
-    parts = text.split(f"«{seal}\n")
-    return parts[0] + "".join(part.split(f"\n{seal}»", 1)[1] for part in parts[1:])
+    """What is left of a text when everything between its marks is taken out, and its seal is called SEAL."""
+    seal = re.search("«([0-9a-f]{12}) and", text)[1]
+    notice = re.search("What stands between .*", text)[0]
+    rest = text.replace(notice, "NOTICE")
+    return re.sub(rf"«{seal}(?P<gap>[ \n]).*?(?P=gap){seal}»", "QUOTED", rest, flags=re.DOTALL).replace(seal, "SEAL")
 
 
 @given(st.lists(WORDS, max_size=4))
 def test_what_stands_outside_does_not_depend_on_the_words_of_documents(contents):
     def shown(given):
         body = {"hits": [{**hit(content), "to": 9} for content in given], "degraded": [], "notes": []}
-        text = outside(texts.hits_text(body))
-        return text.replace(text.partition("«")[2].partition(" ")[0], "SEAL")
+        return outside(texts.hits_text(body))
 
     assert shown(contents) == shown(["harmless"] * len(contents))
 
 
 @given(WORDS, WORDS)
-def test_a_name_or_a_heading_stays_in_its_line(name, section):
-    text = outside(texts.hits_text({"hits": [hit("words", name, section)], "degraded": [], "notes": []}))
-    assert len(text.splitlines()) == len(
-        outside(texts.hits_text({"hits": [hit("words")], "degraded": [], "notes": []})).splitlines()
-    )
+def test_no_word_of_a_name_or_a_heading_stands_outside(name, section):
+    def shown(name, section):
+        return outside(texts.hits_text({"hits": [hit("words", name, section)], "degraded": [], "notes": []}))
+
+    assert shown(name, section or "-") == shown("a.md", "Fees")
+
+
+@given(WORDS, WORDS, WORDS)
+def test_nor_does_one_of_a_place_a_collection_or_a_source(name, collection, place):
+    def shown(name, collection, place):
+        source = {
+            "document": name,
+            "collection": collection,
+            "label": place,
+            "from": 0,
+            "to": 1,
+            "n_chars": 1,
+            "changed": False,
+        }
+        counted = {"name": collection, "n_documents": 1, "n_chunks": 1, "states": {}}
+        check = {"marker": 1, "document": name, "status": "ok", "detail": ""}
+        citation = {
+            **source, "marker": 1, "locator": place, "document_id": "d", "url": "u", "quote": name,
+        }  # fmt: skip
+        answer = {
+            "status": "answered",
+            "answer": place,
+            "citations": [citation],
+            "flags": [],
+            "answer_id": "a1",
+            "claims": [],
+        }
+        return [
+            outside(one)
+            for one in (
+                texts.source_text({**source, "text": name}),
+                texts.collections_text({"collections": [counted]}),
+                texts.verification_text({"answer_id": "a1", "emptied": False, "holds": True, "checks": [check]}),
+                texts.answer_text(answer),
+            )
+        ]
+
+    assert shown(name, collection, place or "-") == shown("a.md", "c", "page 1")
 
 
 def test_two_texts_have_two_marks():
@@ -63,7 +103,7 @@ def test_a_verification_that_does_not_hold_says_so_first():
     check = {"marker": 1, "document": "a.md", "status": "changed", "detail": "the words are gone", "now": None}
     text = texts.verification_text({"answer_id": "a1", "emptied": False, "holds": False, "checks": [check]})
     assert text.startswith("NOT every quote")
-    assert "[1] changed: a.md; the words are gone" in text
+    assert re.search("\\[1\\] changed: «[0-9a-f]{12} a.md [0-9a-f]{12}»; the words are gone", text)
     assert "purged" in texts.verification_text({"answer_id": "a1", "emptied": True, "holds": True, "checks": []})
     assert (
         texts.verification_text({"answer_id": "a1", "emptied": False, "holds": True, "checks": []})

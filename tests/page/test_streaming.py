@@ -91,6 +91,25 @@ def test_an_answer_can_be_stopped(written, one):
     assert len(server.client.get("/v1/answers").json()["answers"]) == n_before
 
 
+def test_an_answer_that_is_opened_while_another_is_written_stays(written, one):
+    model, server = written
+    model.script = [FIRST]
+    before = server.ask("What is the fee of a member a month?")
+    held = threading.Event()
+    model.script = [FIRST, "More", held]
+    try:
+        page = begin_and_read(one)
+        page.locator(f".earlier a[href$='{before['answer_id']}']").click()
+        page.wait_for_selector(f".answer[data-answer='{before['answer_id']}']")
+        assert page.locator(".ask-box button").inner_text() == "Ask"
+    finally:
+        held.set()
+    model.script = [FIRST]
+    page.wait_for_timeout(300)
+    assert page.locator(".answer").get_attribute("data-answer") == before["answer_id"]
+    assert page.url.endswith(before["answer_id"])
+
+
 def test_a_model_that_fails_is_said(written, one):
     model, _ = written
     model.script = []

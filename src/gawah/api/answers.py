@@ -76,15 +76,14 @@ async def ask(
     only = filter_of(asked, who)
     once = once_key(who.id, ROUTE, idempotency_key, sha256_json(asked.model_dump()))
     streamed = sse.EVENT_STREAM in request.headers.get("accept", "")
-    if made := await made_before(store, once):
-        body = _body_of(await store.read(store.app.catalog.load_answer, made["answer"]))
-        if streamed:
-            return sse.stream(_replayed(body))
-        return JSONResponse(body, headers=REPLAYED)
+    if body := await _given_before(store, once):
+        return sse.stream(_replayed(body)) if streamed else JSONResponse(body, headers=REPLAYED)
     question = Question(asked.question, only, once, asked.self_check)
     if streamed:
         return sse.stream(_streamed(request, store, who, question))
     with at_once(store, who.id, ROUTE, idempotency_key):
+        if body := await _given_before(store, once):  # by one that was under way a moment ago
+            return JSONResponse(body, headers=REPLAYED)
         outcome = await store.ask(lambda: answered(store, who, question, None))
     noted(request, who, outcome)
     return JSONResponse(outcome_json(outcome))
@@ -122,6 +121,12 @@ def noted(request: Request, who: Principal, outcome: Outcome) -> None:
         log("warning", request_id=request_id_of(request), degraded=line)
 
 
+async def _given_before(store: Served, once: OnceKey | None) -> dict[str, Any] | None:
+    """The outcome that the same request with the same Idempotency-Key got."""
+    made = await made_before(store, once)
+    return None if made is None else _body_of(await store.read(store.app.catalog.load_answer, made["answer"]))
+
+
 async def _replayed(body: dict[str, Any]) -> AsyncIterator[bytes]:
     yield _terminal(body)
 
@@ -130,6 +135,9 @@ async def _streamed(request: Request, store: Served, who: Principal, question: Q
     """Sentences, then one terminal event."""
     try:
         with at_once(store, who.id, ROUTE, question.once.idempotency if question.once else None):
+            if body := await _given_before(store, question.once):
+                yield _terminal(body)
+                return
             at = 0
             async for sentence in sentences(store, who, question):
                 if isinstance(sentence, str):
@@ -179,8 +187,8 @@ def _terminal(body: dict[str, Any]) -> bytes:
 
 @router.get("/answers", response_model=None, responses={200: {"model": AnswerPage}, **problems()})
 async def list_answers(*, store: ServedStore, who: Asker, limit: Limit = PAGE, cursor: Cursor = "") -> Response:
-    """Recorded outcomes, newest first: one's own; with the scope admin all of them. Emptied ones have no question."""
-    whose = None if who.may("admin") else who.id
+    """Recorded outcomes, newest first: one's own; with the scope admin over all collections all of them. Emptied ones have no question."""
+    whose = None if who.sees_everybodys_answers() else who.id
     found = await store.read(store.app.uploads.newest_answers, number_in(cursor), limit + 1, whose)
     next_cursor = cursor_of(found[limit - 1]["seq"]) if len(found) > limit else None
     answers = [
@@ -242,7 +250,7 @@ async def get_cited_now(*, store: ServedStore, who: Asker, answer_id: str, marke
 def _own_answer(store: Served, who: Principal, answer_id: str) -> AnswerRecord:
     """NotFoundError for what is not there, or what somebody else asked."""
     record = store.app.catalog.load_answer(answer_id)
-    if not who.may("admin") and store.app.uploads.asker(answer_id) != who.id:
+    if not who.sees_everybodys_answers() and store.app.uploads.asker(answer_id) != who.id:
         raise NotFoundError(f"no answer {answer_id} in the log")
     return record
 

@@ -14,6 +14,9 @@ from gawah.types import CsvCells, Document, Place, SheetRange, Span
 ROWS = 120
 _ROWS_BEFORE = 20  # the cited range
 _MOST_COLUMNS = 256
+_CELL_CHARS = 5_000  # of one cell; the whole of it is in the text
+_WINDOW_CHARS = 1_000_000
+_SHORT_CHARS = 80  # of a cell, when the window is full
 _A1 = re.compile(r"([A-Z]{1,3})([1-9][0-9]{0,6})(?::([A-Z]{1,3})([1-9][0-9]{0,6}))?")
 
 
@@ -98,21 +101,29 @@ def _first_row(cells: list[Cell], row: int, span: Span | None) -> int:
 
 
 def _body(document: Document, cells: list[Cell], first_row: int, last_row: int, n_columns: int) -> dict[str, Any]:
-    """The window's rows, empty ones too, each with its cells from left to right; values without the quotes around them."""
+    """The window's rows, empty ones too, each with its cells from left to right; values without the quotes around them.
+
+    A cell that reaches out of the window is as high as what shows of it, and no longer than a person reads in a grid.
+    """
     by_row: dict[int, list[dict[str, Any]]] = {}
+    is_csv, n_chars = isinstance(document.places[0].locator, CsvCells), 0
+    end = min(last_row, first_row + ROWS - 1)
     for cell in sorted(cells, key=lambda cell: (cell.row, cell.column, cell.span.start)):
         if cell.column > _MOST_COLUMNS:
             continue
-        value = cell.span.slice(document.text)
-        by_row.setdefault(max(cell.row, first_row), []).append({
+        most = _CELL_CHARS if n_chars < _WINDOW_CHARS else _SHORT_CHARS
+        value = document.text[cell.span.start : min(cell.span.end, cell.span.start + most)]
+        n_chars += len(value)
+        value = value.replace('""', '"') if is_csv else value
+        row = max(cell.row, first_row)
+        by_row.setdefault(row, []).append({
             "column": cell.column,
-            "n_rows": cell.n_rows,
-            "n_columns": min(cell.n_columns, _MOST_COLUMNS - cell.column + 1),
+            "n_rows": max(1, min(cell.row + cell.n_rows - 1, end) - row + 1),
+            "n_columns": max(1, min(cell.n_columns, _MOST_COLUMNS - cell.column + 1)),
             "from": cell.span.start,
             "to": cell.span.end,
-            "text": value.replace('""', '"') if isinstance(document.places[0].locator, CsvCells) else value,
+            "text": value + "…" if len(cell.span) > most else value,
         })  # fmt: skip
-    end = min(last_row, first_row + ROWS - 1)
     return {
         "n_rows": last_row,
         "n_columns": n_columns,

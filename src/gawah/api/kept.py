@@ -22,6 +22,7 @@ class Kept(Generic[T]):
         self._lock = threading.Lock()
         self._values: OrderedDict[Hashable, T] = OrderedDict()
         self._total = 0
+        self._n_cleared = 0
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """The value of a key, made when it is not there. What `make` raises is raised, and nothing kept."""
@@ -29,9 +30,10 @@ class Kept(Generic[T]):
             if key in self._values:
                 self._values.move_to_end(key)
                 return self._values[key]
+            n_cleared = self._n_cleared
         made = make()
         with self._lock:
-            if key not in self._values:
+            if key not in self._values and n_cleared == self._n_cleared:
                 self._values[key] = made
                 self._total += self._weight(made)
             while self._total > self._most and self._values:
@@ -40,7 +42,8 @@ class Kept(Generic[T]):
         return made
 
     def clear(self) -> None:
-        """Forgets all: what was purged stays in no memory either."""
+        """Forgets all, also what is being made just now: what was purged stays in no memory either."""
         with self._lock:
+            self._n_cleared += 1
             self._values.clear()
             self._total = 0

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import Any
 
-from gawah.extract.html_harmless import squeezed
+from gawah.extract.html_harmless import occurrences, squeezed
 from gawah.extract.showing import Shown
 from gawah.fragment import label
 from gawah.fragment.place import locate, locate_each
@@ -68,10 +69,8 @@ def words_and_rank(document: Document, span: Span | None) -> tuple[str, int]:
     words = cited.words if isinstance(cited, CharRange) else span.slice(text)
     wanted = squeezed(words)
     shown = squeezed(before.words if isinstance(before, CharRange) else text[: span.start])
-    rank, whole, at = 0, shown + wanted, -1
-    while wanted and 0 <= (at := whole.find(wanted, at + 1)) < len(shown):
-        rank += 1
-    return words, rank
+    before_it = takewhile(lambda at: at < len(shown), occurrences(shown + wanted, wanted))
+    return words, sum(1 for _ in before_it)
 
 
 def blocks_json(document: Document, around: int, first: int | None) -> dict[str, Any]:

@@ -29,6 +29,7 @@ T = TypeVar("T")
 
 ASKING_THREADS = 8
 READING_THREADS = 8
+LOOKING_THREADS = 3
 _PICTURES_BYTES = 64_000_000
 _DOCUMENTS_CHARS = 16_000_000
 _PLACE_CHARS = 100  # what a place weighs beside the text
@@ -37,7 +38,8 @@ MOST_WAITING = 256  # questions in hand; more are told to come back, so that non
 
 @dataclass(slots=True)
 class Served:
-    """One served store. Two pools: a language model that is slow holds up askers, not the list of documents.
+    """One served store. Three pools: a language model that is slow holds up askers, and a page that is slow to draw whoever
+    looks at originals, but neither the list of documents nor the check of a key.
 
     The threads live as long as the server, and each has its own connection to the catalog: there are never more.
     """
@@ -57,6 +59,7 @@ class Served:
     limit: RateLimit = field(init=False)
     asking: ThreadPoolExecutor = field(init=False)
     reading: ThreadPoolExecutor = field(init=False)
+    looking: ThreadPoolExecutor = field(init=False)
 
     def __post_init__(self) -> None:
         self.limit = RateLimit(self.app.settings.requests_per_minute)
@@ -64,15 +67,19 @@ class Served:
         self.documents = Kept(_DOCUMENTS_CHARS, lambda one: len(one.text) + _PLACE_CHARS * len(one.places))
         self.asking = ThreadPoolExecutor(ASKING_THREADS, thread_name_prefix="ask")
         self.reading = ThreadPoolExecutor(READING_THREADS, thread_name_prefix="read")
+        self.looking = ThreadPoolExecutor(LOOKING_THREADS, thread_name_prefix="look")
 
     def close(self) -> None:
-        for pool in (self.asking, self.reading):
+        for pool in (self.asking, self.reading, self.looking):
             pool.shutdown(wait=True, cancel_futures=True)
 
     async def read(self, call: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
         """Calls something short, most often the catalog, in a thread."""
-        bound = functools.partial(call, *args, **options)
-        return await asyncio.get_running_loop().run_in_executor(self.reading, bound)
+        return await asyncio.get_running_loop().run_in_executor(self.reading, functools.partial(call, *args, **options))
+
+    async def look(self, call: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
+        """Calls what takes as long as a file wants, within its limits, in a thread of those few that do only that."""
+        return await asyncio.get_running_loop().run_in_executor(self.looking, functools.partial(call, *args, **options))
 
     def ask(self, call: Callable[[], T]) -> asyncio.Future[T]:
         """Starts an answer in a thread. ProblemError when too many wait already."""
@@ -105,7 +112,7 @@ async def identify(request: Request, store: ServedStore) -> Principal:
     """Who asks, by their key or a ticket of it, or because they sit at this machine. Raises ProblemError 401 and 429."""
     token = token_of(request.headers.get("authorization"))
     if token is None and (ticket := request.query_params.get(PARAMETER)):
-        token = store.tickets.token(ticket, request.method, request.url.path)
+        token = store.tickets.token(ticket, request.method, request.scope["path"])  # not of an address made from Host
     address = request.client.host if request.client else ""
     if token is None:
         if store.policy.needs_no_key(request.headers):

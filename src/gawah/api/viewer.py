@@ -101,7 +101,7 @@ async def get_page(
     headers = {"ETag": etag, "Cache-Control": "private, no-cache"}
     if is_known(request.headers.get("if-none-match"), etag):
         return Response(status_code=304, headers=headers)
-    picture = await store.read(_picture, store, version, number, dpi)
+    picture = await store.look(_picture, store, version, number, dpi)
     return Response(picture.png, media_type="image/png", headers=headers)
 
 
@@ -122,7 +122,7 @@ async def get_layout(
 ) -> Response:
     """What lies where on a page: its words, and the boxes of the range `from` to `to`, in percent of its width and height."""
     version = await store.read(_version, store, who, document_id, None)
-    picture = await store.read(_picture, store, version, number, dpi)
+    picture = await store.look(_picture, store, version, number, dpi)
 
     def laid_out() -> dict[str, Any]:
         record, document = _document(store, who, document_id)
@@ -134,7 +134,7 @@ async def get_layout(
             **layout.page_json(picture.shown, document, number, span),
         }
 
-    return JSONResponse(await store.read(laid_out))
+    return JSONResponse(await store.look(laid_out))
 
 
 @router.get(
@@ -159,7 +159,7 @@ async def get_framed(
         body, _ = harmless_page(store.app.sandbox, _bytes(store, version), ranges)
         return body
 
-    body = await store.read(framed)
+    body = await store.look(framed)
     style, allowed = style_of("frame.css")
     page = (
         f'<!DOCTYPE html><html><head><meta charset="utf-8"><title>Source</title><style>{style}</style></head>'
@@ -193,7 +193,7 @@ async def get_cells(
         head = {"document_id": record.id, "text_sha256": record.text_sha256}
         return {**head, **grid.window(document, sheet, row, span)}
 
-    return JSONResponse(await store.read(window))
+    return JSONResponse(await store.look(window))
 
 
 @router.get(
@@ -214,7 +214,7 @@ async def get_blocks(
         head = {"document_id": record.id, "text_sha256": record.text_sha256, "n_chars": len(document.text)}
         return {**head, **layout.blocks_json(document, around, first)}
 
-    return JSONResponse(await store.read(window))
+    return JSONResponse(await store.look(window))
 
 
 # --- documents and versions

@@ -15,6 +15,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
@@ -32,6 +33,9 @@ __all__ = ["Limits", "Options", "Sandbox"]
 
 _START_S = 60.0
 _STOP_S = 5.0
+# Somebody waits for a picture, and others behind them: nobody looks at a page that takes longer.
+_LOOK_CPU_S = 20
+_LOOK_WALL_S = 60.0
 # Nothing else of the environment goes to processes that read hostile files: it may hold keys.
 _ENVIRONMENT = (
     "PATH",
@@ -102,6 +106,7 @@ class Sandbox:
         Raises as `extract` does.
         """
         limits = limits_for(media_type, len(data), self.limits, self.options)
+        limits = replace(limits, cpu_s=min(limits.cpu_s, _LOOK_CPU_S), wall_s=min(limits.wall_s, _LOOK_WALL_S))
         source = SourceFile("", "", "", media_type, len(data), "")
         payload = self._asked(Request(source, limits, self.options, what), data)
         try:

@@ -1,7 +1,7 @@
 """Bodies of answers to texts that stand alone: what a model reads that does not look at structured content.
 
-Words of documents stand between two marks that carry a number drawn for this text: no document can know it, so none can
-end its own quote and speak as somebody else.
+Words of documents (quotes, and also names, headings and labels, which whoever wrote a document chose) stand between two marks that
+carry a number drawn for this text: no document can know it, so none can end its own quote and speak as somebody else.
 """
 
 from __future__ import annotations
@@ -34,6 +34,10 @@ class _Text:
     def quote(self, words: str) -> None:
         self.lines.append(f"«{self.seal}\n{words}\n{self.seal}»")
 
+    def named(self, words: str) -> str:
+        """A name or a heading, for the middle of a line."""
+        return f"«{self.seal} {one_line(words)} {self.seal}»"
+
     def __str__(self) -> str:
         return "\n".join(self.lines)
 
@@ -47,13 +51,13 @@ def answer_text(body: Body) -> str:
         )
         text.say("Nearest passages, which do not answer it:" if body["refusal"]["nearest"] else "Nothing came near.")
         for hit in body["refusal"]["nearest"]:
-            text.say(f"- {_place(hit)}")
+            text.say(f"- {_place(text, hit)}")
             text.quote(hit["content"][:_MOST_NEAREST_CHARS])
     else:
         text.say("Answer; [n] stands for source n below:")
         text.quote(body["answer"])
         for citation in body["citations"]:
-            text.say(f"[{citation['marker']}] {_name(citation)} · {one_line(citation['locator'])}")
+            text.say(f"[{citation['marker']}] {_named(text, citation, citation['locator'])}")
             text.say(
                 f"    document_id {citation['document_id']}, from {citation['from']}, to {citation['to']}; {citation['url']}"
             )
@@ -80,7 +84,7 @@ def hits_text(body: Body) -> str:
     if not body["hits"]:
         text.say("Nothing was found.")
     for hit in body["hits"]:
-        text.say(f"{hit['rank']}. {_place(hit)}")
+        text.say(f"{hit['rank']}. {_place(text, hit)}")
         text.quote(hit["content"])
     for line in (*body["degraded"], *body["notes"]):
         text.say(f"note: {line}")
@@ -90,9 +94,7 @@ def hits_text(body: Body) -> str:
 def source_text(body: Body) -> str:
     """A window of a document's text."""
     text = _Text()
-    text.say(
-        f"{_name(body)} · {one_line(body['label'])}, code points {body['from']} to {body['to']} of {body['n_chars']}"
-    )
+    text.say(f"{_named(text, body, body['label'])}, code points {body['from']} to {body['to']} of {body['n_chars']}")
     if body["changed"]:
         text.say("The text is not the one that was cited any more.")
     text.quote(body["text"])
@@ -102,28 +104,30 @@ def source_text(body: Body) -> str:
 
 
 def collections_text(body: Body) -> str:
-    lines = [
-        f"- {one_line(one['name'])}: {one['n_documents']} documents, {one['n_chunks']} passages"
-        + "".join(f", {n} {state}" for state, n in one["states"].items() if state != "ready")
-        for one in body["collections"]
-    ]
-    return "\n".join(lines) or "There are no documents yet."
+    if not body["collections"]:
+        return "There are no documents yet."
+    text = _Text()
+    for one in body["collections"]:
+        others = "".join(f", {n} {state}" for state, n in one["states"].items() if state != "ready")
+        text.say(f"- {text.named(one['name'])}: {one['n_documents']} documents, {one['n_chunks']} passages{others}")
+    return str(text)
 
 
 def verification_text(body: Body) -> str:
     if body["emptied"]:
         return f"The words of answer {body['answer_id']} are gone: a document it quoted was purged."
-    lines = [
-        f"[{check['marker']}] {check['status']}: {one_line(check['document'])}"
-        + (f"; {check['detail']}" if check["detail"] else "")
-        for check in body["checks"]
-    ]
+    if not body["checks"]:
+        return "This outcome quotes nothing."
+    text = _Text()
+    for check in body["checks"]:
+        detail = f"; {check['detail']}" if check["detail"] else ""
+        text.say(f"[{check['marker']}] {check['status']}: {text.named(check['document'])}{detail}")
     verdict = (
         "Every quote stands in its source as it is now."
         if body["holds"]
         else "NOT every quote stands in its source any more."
     )
-    return "\n".join([verdict if lines else "This outcome quotes nothing.", *lines])
+    return f"{verdict}\n\n{text}"
 
 
 def added_text(body: Body) -> str:
@@ -139,6 +143,10 @@ def _name(item: Body) -> str:
     return f"{one_line(item['collection'])} / {one_line(item['document'])}"
 
 
-def _place(hit: Body) -> str:
-    section = f" > {one_line(hit['section'])}" if hit["section"] else ""
-    return f"{_name(hit)}{section} (document_id {hit['document_id']}, from {hit['from']}, to {hit['to']})"
+def _named(text: _Text, item: Body, place: str) -> str:
+    return text.named(_name(item)) + (f" · {text.named(place)}" if place else "")
+
+
+def _place(text: _Text, hit: Body) -> str:
+    """Which passage it is."""
+    return f"{_named(text, hit, hit['section'])} (document_id {hit['document_id']}, from {hit['from']}, to {hit['to']})"

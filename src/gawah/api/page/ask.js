@@ -15,7 +15,7 @@ export async function askView(main) {
 export { askView as answerView };
 
 async function build(main) {
-  const view = { answer: null, card: null, stop: null };
+  const view = { answer: null, card: null, stop: null, wanted: "" };
   const { collections } = await get("/v1/collections").catch((error) => {
     if (error.status === 403) return { collections: [] }; // a key that may ask and not read
     throw error;
@@ -55,12 +55,12 @@ async function build(main) {
   async function ask(question) {
     const draft = draftCard(question);
     const stop = new AbortController();
-    Object.assign(view, { answer: null, stop });
+    Object.assign(view, { answer: null, stop, wanted: "" });
     field.value = "";
     field.placeholder = "Ask another question";
     grow();
     closeViewer();
-    if (location.hash.startsWith("#/answer")) showHash("#/");
+    if (location.hash.startsWith("#/answer")) window.history.pushState(null, "", "#/"); // Back leads to the answer before
     clear(place, draft.card);
     send.textContent = "Stop";
     title.classList.add("unseen");
@@ -69,18 +69,24 @@ async function build(main) {
       for await (const [name, said] of events("/v1/answers", {
         method: "POST", body, signal: stop.signal, headers: { "Content-Type": "application/json" },
       })) {
+        stop.signal.throwIfAborted();
         if (name === "sentence") draft.add(said.text);
         else if (name === "error") throw Object.assign(new Error(said.detail), { detail: said.detail, requestId: said.request_id });
         else finish(said);
       }
       if (!view.answer) throw Object.assign(new Error(), { detail: "The answer broke off. Ask again." });
     } catch (error) {
+      if (view.stop !== stop) return; // another answer was opened meanwhile
       const detail = error.name === "AbortError" ? { detail: "Stopped. Nothing was recorded." } : error;
       clear(place, told("h2", question, { class: "asked" }), trouble(detail));
     } finally {
-      view.stop = null;
-      send.textContent = "Ask";
+      if (view.stop === stop) done();
     }
+  }
+
+  function done() {
+    view.stop = null;
+    send.textContent = "Ask";
   }
 
   function finish(answer) {
@@ -125,6 +131,7 @@ async function build(main) {
 
   async function go(name, [id = "", which = ""]) {
     if (name !== "answer" || !id) {
+      view.wanted = "";
       if (view.answer && !view.stop) {
         view.answer = null;
         title.classList.remove("unseen");
@@ -134,12 +141,18 @@ async function build(main) {
       markCurrent();
       return;
     }
-    if (!view.answer || view.answer.answer_id !== id) {
+    view.wanted = id;
+    if (view.answer?.answer_id !== id) {
+      if (view.stop) {
+        view.stop.abort(); // what is being written is left for what was chosen
+        done();
+      }
       try {
         const answer = await get(`/v1/answers/${encodeURIComponent(id)}`);
+        if (view.wanted !== id) return; // another one was chosen while this one came
         render(answer);
       } catch (error) {
-        clear(place, trouble(error));
+        if (view.wanted === id) clear(place, trouble(error));
         return;
       }
     }

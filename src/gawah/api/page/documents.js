@@ -18,6 +18,7 @@ export async function documentsView(main, me) {
   const shown = new Map();
   let cursor = null;
   let opened = "";
+  let turn = 0; // of the newest list: answers to older ones are not shown
 
   const words = h("input", { type: "search", id: "words", placeholder: "Name or title", "aria-label": "Find by name or title", dir: "auto" });
   const collection = h("select", { "aria-label": "Collection" }, h("option", { value: "" }, "All collections"));
@@ -51,12 +52,11 @@ export async function documentsView(main, me) {
 
   async function load(again = false) {
     const asked = { collection: collection.value, state: state.value, words: words.value.trim(), limit: PAGE };
+    const own = again ? (turn += 1) : turn;
     try {
       const page = await get("/v1/documents", again ? asked : { ...asked, cursor: cursor || "" });
-      if (again) {
-        list.replaceChildren();
-        shown.clear();
-      }
+      if (own !== turn) return; // the list was asked for anew meanwhile
+      if (again) keepOnly(page.documents);
       for (const record of page.documents) put(record);
       cursor = page.next_cursor;
       more.hidden = !cursor;
@@ -64,6 +64,21 @@ export async function documentsView(main, me) {
     } catch (error) {
       clear(list, h("li", {}, trouble(error)));
     }
+  }
+
+  /** Rows that stay are left where they are: open, and with the focus. */
+  function keepOnly(records) {
+    const ids = new Set(records.map((record) => record.id));
+    for (const [id, row] of shown) {
+      if (ids.has(id)) continue;
+      row.element.remove();
+      shown.delete(id);
+    }
+    list.querySelectorAll(":scope > :not(.document)").forEach((other) => other.remove());
+    records.filter((record) => shown.has(record.id)).forEach((record, index) => {
+      const { element } = shown.get(record.id);
+      if (list.children[index] !== element) list.insertBefore(element, list.children[index] || null);
+    });
   }
 
   function put(record) {
@@ -99,8 +114,9 @@ export async function documentsView(main, me) {
             announce(`${record.name}: ${record.state}`);
           }
         }
-      } catch {
-        // the stream broke: the server was restarted, or this view was left
+      } catch (error) {
+        if (error.status === 401 || error.status === 403) return; // no key was given: to ask again and again is no help
+        // else the stream broke: the server was restarted, or this view was left
       }
       await new Promise((resolve) => setTimeout(resolve, 1500));
     }
@@ -210,6 +226,7 @@ function documentRow(first, { may, changed, gone }) {
   return {
     element,
     update(next) {
+      if (JSON.stringify(next) === JSON.stringify(record)) return;
       record = next;
       draw();
       if (details.open) fill();

@@ -23,14 +23,17 @@ export function isOpenFor(target) {
 
 export function closeViewer() {
   if (!open) return;
+  const isHere = pane.contains(document.activeElement) || document.activeElement === document.body;
   open.leave();
   open = null;
   pane.hidden = true;
   pane.replaceChildren();
   document.body.classList.remove("with-viewer");
+  const cited = document.querySelector("[data-open]");
   for (const link of document.querySelectorAll("[data-open]")) link.removeAttribute("data-open");
   setBehind();
-  if (opener?.isConnected) opener.focus();
+  // Opened by its address, it has no opener: the focus goes to what would have opened it, and is never lost.
+  if (isHere) [opener, cited, document.querySelector("#main h1, #main")].find((one) => one?.isConnected)?.focus();
   opener = null;
 }
 
@@ -46,7 +49,7 @@ export async function openViewer(target) {
   const place = h("p", { class: "viewer-place" });
   const notices = h("div", { class: "viewer-notices" });
   const tabs = h("div", { class: "viewer-tabs", role: "group", "aria-label": "Show as" });
-  const body = h("div", { class: "viewer-body", "aria-busy": "true" });
+  let body = h("div", { class: "viewer-body", "aria-busy": "true" });
   const close = iconButton("close", "Close the source", () => {
     location.hash = target.back;
   });
@@ -67,23 +70,26 @@ export async function openViewer(target) {
     const views = viewsOf(record);
     const show = async (index) => {
       own.leave();
-      body.setAttribute("aria-busy", "true");
+      own.leave = () => {};
       for (const [i, button] of [...tabs.children].entries()) button.setAttribute("aria-pressed", String(i === index));
-      body.replaceChildren();
-      body.className = `viewer-body body-${views[index].name.toLowerCase()}`;
+      // A view has an element of its own: one that comes late writes into what nobody sees any more.
+      const place_ = h("div", { class: `viewer-body body-${views[index].name.toLowerCase()}`, "aria-busy": "true" });
+      body.replaceWith(place_);
+      body = place_;
       try {
-        const shown = await views[index].make(body, found);
-        if (open === own) own.leave = shown?.leave || (() => {});
+        const shown = await views[index].make(place_, found);
+        if (open === own && body === place_) own.leave = shown?.leave || (() => {});
         else shown?.leave?.();
       } catch (error) {
+        if (body !== place_) return;
         if (index + 1 < views.length && (error.code === "source_changed" || error.status === 404)) {
           notices.append(h("p", { class: "notice warn" }, `${error.detail} Its text is shown as it was read.`));
           await show(index + 1);
           return;
         }
-        clear(body, trouble(error));
+        clear(place_, trouble(error));
       }
-      body.removeAttribute("aria-busy");
+      place_.removeAttribute("aria-busy");
     };
     clear(tabs, views.length > 1 ? views.map((view, index) => h("button", { type: "button", "aria-pressed": "false", onclick: () => show(index) }, view.name)) : []);
     tabs.hidden = views.length < 2;
