@@ -42,7 +42,7 @@ def test_everything_can_be_done_by_keyboard_alone(ferry, opened):
     page.keyboard.press("Escape")
     page.wait_for_selector("#viewer", state="hidden")
     assert focused(page).startswith("Source 1")
-    page.keyboard.press("/")
+    page.keyboard.press("Alt+/")
     assert page.evaluate("document.activeElement.id") == "question"
     tab_to(page, "Documents", "Shift+Tab")
     page.keyboard.press("Enter")

@@ -35,6 +35,7 @@ async function show() {
     if (link.dataset.view === tab) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
+  document.title = tab === "ask" ? "gawah" : `${tab[0].toUpperCase()}${tab.slice(1)} - gawah`;
   if (current.go && current.tab === tab) {
     current.go(name, rest);
     return;
@@ -102,7 +103,7 @@ showKeyButton();
 window.addEventListener("hashchange", show);
 document.addEventListener("keydown", (event) => {
   const isTyping = event.target.closest("input, textarea, select, [contenteditable]");
-  if (event.key === "/" && !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey) {
+  if (event.key === "/" && event.altKey && !isTyping && !event.ctrlKey && !event.metaKey) { // alone, a character would get in the way of speech input
     const field = document.querySelector("#question, #words");
     if (field) {
       event.preventDefault();
