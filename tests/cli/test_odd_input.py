@@ -47,7 +47,7 @@ def test_a_folder_whose_name_is_not_utf_8_can_be_the_store_and_be_ingested(gawah
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (("show", b"\xff"), 1, "no answer \\xff"),
+        (("show", b"\xff"), 1, "no document \\xff"),
         (("ask", "fee", "--document", b"\xff"), 1, "\\xff"),
         (("ls", "--set", b"collection=\xff"), 5, "collection"),
         (("ls", "--set", b"\xff=1"), 5, "no setting \\xff"),
