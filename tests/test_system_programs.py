@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).resolve().parents[1] / "requirements" / "system.sh"
-PROGRAMS = ("pdftotext", "espeak-ng", "ffmpeg")
-ALL = " tesseract-ocr poppler-utils espeak-ng ffmpeg tesseract-ocr-hin tesseract-ocr-urd"
+PROGRAMS = ("pdftotext", "espeak-ng", "ffmpeg", "chromium")
+ALL = " tesseract-ocr poppler-utils espeak-ng ffmpeg chromium tesseract-ocr-hin tesseract-ocr-urd"
 TESSERACT = 'echo "List of available languages (3):"; echo eng; echo hin; echo urd'
 
 

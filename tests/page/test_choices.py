@@ -40,8 +40,8 @@ def test_the_view_that_was_chosen_last_is_shown_when_one_chosen_before_comes_lat
         held.append(route)
 
     page.route("**/framed*", hold)
-    page.get_by_role("button", name="Page", exact=True).click()
-    page.wait_for_function("() => document.querySelector('.viewer-body[aria-busy]')")
+    with page.expect_request("**/framed*"):
+        page.get_by_role("button", name="Page", exact=True).click()
     page.get_by_role("button", name="Text", exact=True).click()
     page.wait_for_selector("#viewer .text-column mark")
     for route in held:
