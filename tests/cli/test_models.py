@@ -62,7 +62,8 @@ def test_a_model_is_listed_fetched_used_verified_and_mended(gawah, offline, chec
     assert b"is there already, whole" in gawah("models", "fetch", NAME, env=offline).stdout
 
     weights = next((gawah.directory / "own").rglob("models/*/model.safetensors"))
-    weights.write_bytes(weights.read_bytes()[:-1] + b"\x01")
+    written = weights.read_bytes()
+    weights.write_bytes(written[:-1] + bytes([written[-1] ^ 1]))
     changed = gawah("models", "verify", NAME, env=offline, code=6)
     assert b"CHANGED" in changed.stdout
     assert b"model.safetensors hashes to" in changed.stdout
