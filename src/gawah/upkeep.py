@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from gawah.errors import GawahError
 from gawah.fingerprint import sha256_text
-from gawah.ports import Catalog, Embedder, IndexFeed, IndexView, SegmentRecord, Snapshot
+from gawah.ports import Catalog, Embedder, IndexFeed, IndexView, Rewritten, SegmentRecord, Snapshot
 from gawah.store.answers import broken_links, fault_at_end
 from gawah.types import DocumentRecord, DocumentState
 
@@ -24,9 +24,9 @@ class MaintainedIndex(Protocol):
 
     def view(self, feed: IndexFeed) -> IndexView: ...
 
-    def seal(self, feed: IndexFeed) -> SegmentRecord | None: ...
-
-    def compact(self, feed: IndexFeed) -> SegmentRecord | None: ...
+    def rewrite(self, feed: IndexFeed, *, everything: bool = False) -> Rewritten | None:
+        """Writes what is most due; None when nothing is. With `everything`, until then no file holds a deleted row."""
+        ...
 
     def check(self, feed: IndexFeed) -> tuple[str, ...]: ...
 
@@ -34,9 +34,27 @@ class MaintainedIndex(Protocol):
 
     def remove_unregistered(self, registered: Sequence[str]) -> tuple[str, ...]: ...
 
-    def due(self, feed: IndexFeed) -> Literal["seal", "compact"] | None:
-        """What the state of the files asks for."""
-        ...
+
+def tidy(catalog: Catalog, index: MaintainedIndex, *, everything: bool = False) -> None:
+    """Seals the tail and rewrites segments until nothing is due. Call it under the writer's lock.
+
+    Each step is a snapshot, files, and a transaction that registers them: queries and commits go on, a kill loses a step.
+    """
+    while True:
+        with catalog.snapshot() as snapshot:
+            done = index.rewrite(snapshot, everything=everything)
+        if done is None:
+            break
+        catalog.replace_segments(
+            done.old, done.new, applied_mark=done.mark, applied_seqs=(done.first_seq, done.last_seq)
+        )
+    with catalog.snapshot() as snapshot:
+        index.remove_unregistered([segment.name for segment in snapshot.segments()])
+
+
+def repair(self, feed: IndexFeed) -> list[tuple[SegmentRecord, SegmentRecord | None]]: ...
+
+    def remove_unregistered(self, registered: Sequence[str]) -> tuple[str, ...]: ...
 
 
 def tidy(catalog: Catalog, index: MaintainedIndex, *, everything: bool = False) -> None:

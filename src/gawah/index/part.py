@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from gawah.ports import TokenCodes
 
 BITS_PER_WORD = 64
-_FIELDS_BY_ROW = ("vectors", "token_signs", "token_scales")  # large: written in pieces, never held twice
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,7 +97,8 @@ class Part:
 
 
 ARRAY_NAMES: tuple[str, ...] = tuple(field.name for field in fields(Part))
-LARGE_ARRAYS: tuple[str, ...] = _FIELDS_BY_ROW
+LARGE_ARRAYS: tuple[str, ...] = ("vectors", "token_signs", "token_scales", "posting_rows", "posting_counts")
+"""What is written in pieces and never held twice."""
 
 
 def encode(text: str) -> bytes:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -20,9 +21,10 @@ from gawah.fingerprint import sha256_parts
 from gawah.index import bm25, nearest
 from gawah.index.build import Portion
 from gawah.index.part import encode
+from gawah.index.scored import PostingLists, Postings, best_rows, positions
 from gawah.ports import SegmentRecord, TokenCodes, Vector
 
-_Postings = tuple[NDArray[np.int32], NDArray[np.integer]]  # rows that hold a term, and how often
+_FREQUENCIES_KEPT = 10_000  # terms of questions; a view lives until the next commit but three
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,15 @@ class Contents:
 class LocalView:
     """Implements ports.IndexView. Above `prefilter_above` admitted chunks the dense leg looks at sign bits first."""
 
-    def __init__(self, generation: int, epoch: int, contents: Contents, *, prefilter_above: int | None) -> None:
+    def __init__(
+        self,
+        generation: int,
+        epoch: int,
+        contents: Contents,
+        *,
+        prefilter_above: int | None,
+        pool: Executor | None = None,
+    ) -> None:
         self.generation = generation
         self.epoch = epoch
         self.contents = contents
@@ -54,6 +64,8 @@ class LocalView:
         self.n_tail = sum(portion.n_live for portion in contents.tail)
         self.n_deleted = sum(portion.part.n_chunks - portion.n_live for portion in contents.segments.values())
         self._prefilter_above = prefilter_above
+        self._pool = pool
+        self._frequencies: dict[str, int] = {}
         self._portions = tuple(portion for portion in portions if portion.n_live)
         self._parts = tuple(portion.part for portion in self._portions)
 
@@ -68,39 +80,39 @@ class LocalView:
         """(chunk id, cosine similarity), by (-score, chunk id), among the documents whose sorted numbers are `only`."""
         query = self._query(vector)
         masks = [portion.admitted(only) for portion in self._portions]
-        n_admitted = sum(
+        n_admitted = [
             portion.part.n_chunks if mask is None else int(np.count_nonzero(mask))
             for portion, mask in zip(self._portions, masks, strict=True)
-        )
-        if cutoff < 1 or not n_admitted:
+        ]
+        if cutoff < 1 or not sum(n_admitted):
             return []
-        by_bits = self._prefilter_above is not None and n_admitted > self._prefilter_above
-        choose = nearest.rows_by_bits if by_bits else nearest.rows_by_scan
-        rows = choose(self._parts, masks, query, cutoff)
-        scores = [nearest.exact_dots(part.vectors, some, query) for part, some in zip(self._parts, rows, strict=True)]
-        return self._ranked(rows, scores, cutoff)
+        rows: list[NDArray[np.int64] | None] = [
+            nearest.rows_by_graph(portion.graph, portion.part, mask, n, query, cutoff)
+            for portion, mask, n in zip(self._portions, masks, n_admitted, strict=True)
+        ]
+        rest = [at for at, found in enumerate(rows) if found is None]
+        by_bits = self._prefilter_above is not None and sum(n_admitted[at] for at in rest) > self._prefilter_above
+        parts, left = [self._parts[at] for at in rest], [masks[at] for at in rest]
+        if by_bits:
+            looked_at = nearest.rows_by_bits(parts, left, query, cutoff, self._pool)
+        else:
+            looked_at = [nearest.every_row(part, mask) for part, mask in zip(parts, left, strict=True)]
+        for at, some in zip(rest, looked_at, strict=True):
+            rows[at] = some
+        near = nearest.refined(self._parts, [some for some in rows if some is not None], query, cutoff)
+        scores = [nearest.exact_dots(part.vectors, some, query) for part, some in zip(self._parts, near, strict=True)]
+        return self._ranked(near, scores, cutoff)
 
     def bm25(self, terms: Sequence[str], cutoff: int, only: NDArray[np.int64] | None = None) -> list[tuple[str, float]]:
         """(chunk id, BM25 score > 0), by (-score, chunk id); a term that is given twice counts twice."""
         if cutoff < 1:
             return []
-        weighted = self._weighted_postings(terms)
-        rows, scores = [], []
-        for number, portion in enumerate(self._portions):
-            norms = self._norms[number]
-            total = np.zeros(portion.part.n_chunks)
-            for weight, postings in weighted:
-                held, counts = postings[number]
-                np.add.at(total, held, weight * bm25.saturated(counts, norms.take(held)))
-            mask = portion.admitted(only)
-            if mask is not None:
-                total[~mask] = 0
-            rows.append(np.flatnonzero(total))
-            scores.append(total[rows[-1]])
-        if sum(map(len, rows)) > cutoff:
-            border = nearest.kth_largest(scores, cutoff)
-            rows = [some[score >= border] for some, score in zip(rows, scores, strict=True)]
-            scores = [score[score >= border] for score in scores]
+        weights, postings = self._weighted_postings(terms)
+        lists = [
+            PostingLists(portion.part.lengths, portion.admitted(only), postings[number])
+            for number, portion in enumerate(self._portions)
+        ]
+        rows, scores = best_rows(lists, weights, self._mean_length, cutoff)
         return self._ranked(rows, scores, cutoff)
 
     # --- of given chunks
@@ -120,18 +132,26 @@ class LocalView:
         numbers, rows = self._places(chunk_ids)
         return [self._parts[number].tokens(row) for number, row in zip(numbers.tolist(), rows.tolist(), strict=True)]
 
+    def holds(self, terms: Sequence[str], chunk_ids: Sequence[str]) -> list[tuple[bool, ...]]:
+        """Per given chunk which of the terms it holds; NotFoundError for one that is not here."""
+        numbers, rows = self._places(chunk_ids)
+        held = np.zeros((len(chunk_ids), len(terms)), np.bool_)
+        for column, term in enumerate(terms):
+            for number, part in enumerate(self._parts):
+                here = np.flatnonzero(numbers == number)
+                if len(here):
+                    held[here, column] = positions(part.postings(encode(term))[0], rows[here])[1]
+        return [tuple(of_chunk) for of_chunk in held.tolist()]
+
     def document_frequency(self, terms: Sequence[str]) -> list[int]:
         """How many live chunks hold each term."""
-        return [self._n_holding([part.postings(encode(term)) for part in self._parts]) for term in terms]
+        return [self._n_holding(term, [part.postings(encode(term)) for part in self._parts]) for term in terms]
 
     def sample(self, size: int) -> list[str]:
         """The first `size` live chunk ids in order: a draw at random, for ids are hashes."""
         firsts: list[bytes] = []
         for portion in self._portions:
-            order = portion.part.id_order
-            if portion.live is not None:
-                order = order[portion.live[order]]
-            firsts += portion.part.chunk_ids[order[: max(0, size)]].tolist()
+            firsts += portion.part.chunk_ids[_first_live(portion, max(0, size))].tolist()
         return [chunk_id.decode() for chunk_id in sorted(firsts)[: max(0, size)]]
 
     def fingerprint(self) -> str:
@@ -157,10 +177,9 @@ class LocalView:
             yield bytes(ids[at]), part.vectors[row].tobytes(), codes.signs.tobytes(), codes.scales.tobytes()
 
     @cached_property
-    def _norms(self) -> tuple[NDArray[np.float64], ...]:
+    def _mean_length(self) -> float:
         total = sum(portion.total_length for portion in self._portions)
-        mean = total / self.n_chunks if self.n_chunks else 0.0
-        return tuple(bm25.length_norms(part.lengths, mean) for part in self._parts)
+        return total / self.n_chunks if self.n_chunks else 0.0
 
     def _query(self, vector: Vector) -> NDArray[np.float64]:
         """The vector in float64; it must be finite and as wide as the index, if there is anything in it."""
@@ -174,21 +193,30 @@ class LocalView:
             )
         return query
 
-    def _weighted_postings(self, terms: Sequence[str]) -> list[tuple[float, list[_Postings]]]:
-        """(idf * times asked for, postings per portion) of each different term that some chunk holds, as first asked."""
-        weighted = []
+    def _weighted_postings(self, terms: Sequence[str]) -> tuple[list[float], list[list[Postings]]]:
+        """idf * times asked for of each different term that some chunk holds, as first asked; per portion their postings."""
+        weights = []
+        by_portion: list[list[Postings]] = [[] for _ in self._parts]
         for term, n_times in Counter(terms).items():
             postings = [part.postings(encode(term)) for part in self._parts]
-            n_holding = self._n_holding(postings)
+            n_holding = self._n_holding(term, postings)
             if n_holding:
-                weighted.append((n_times * bm25.idf(self.n_chunks, n_holding), postings))
-        return weighted
+                weights.append(n_times * bm25.idf(self.n_chunks, n_holding))
+                for held, found in zip(by_portion, postings, strict=True):
+                    held.append(found)
+        return weights, by_portion
 
-    def _n_holding(self, postings: Sequence[_Postings]) -> int:
-        return sum(
-            len(held) if portion.live is None else int(np.count_nonzero(portion.live[held]))
-            for portion, (held, _) in zip(self._portions, postings, strict=True)
-        )
+    def _n_holding(self, term: str, postings: Sequence[Postings]) -> int:
+        """How many live chunks hold a term; kept, because every stage of a query asks for it."""
+        known = self._frequencies.get(term)
+        if known is None:
+            known = sum(
+                len(held) if portion.live is None else int(np.count_nonzero(portion.live[held]))
+                for portion, (held, _) in zip(self._portions, postings, strict=True)
+            )
+            if len(self._frequencies) < _FREQUENCIES_KEPT:
+                self._frequencies[term] = known
+        return known
 
     def _places(self, chunk_ids: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(portion numbers, rows) of live chunks. A deleted chunk and a live one may share an id: only one lives."""
@@ -220,3 +248,17 @@ class LocalView:
             (chunk_id.decode(), score)
             for chunk_id, score in zip(ids[order].tolist(), together[order].tolist(), strict=True)
         ]
+
+
+def _first_live(portion: Portion, size: int) -> NDArray[np.int32]:
+    """Up to `size` live rows in order of their ids, without looking at all of them."""
+    order = portion.part.id_order
+    if portion.live is None:
+        return order[:size]
+    looked_at = size
+    while True:
+        some = order[:looked_at]
+        live = some[portion.live[some]]
+        if len(live) >= size or looked_at >= len(order):
+            return live[:size]
+        looked_at = 2 * looked_at + 16

@@ -34,6 +34,7 @@ from gawah.types import (
 )
 from gawah.wire import to_json
 
+_LAST_SEQ = 2**63 - 1  # SQLite's largest
 LEASE_S = 600.0  # longer than the wall limit of an extraction; embedding renews it batch by batch
 
 
@@ -254,20 +255,36 @@ class SqliteCatalog:
     # --- segments
 
     def replace_segments(
-        self, old: Iterable[str], new: SegmentRecord | None, *, applied_mark: int | None = None
+        self,
+        old: Iterable[str],
+        new: SegmentRecord | None,
+        *,
+        applied_mark: int | None = None,
+        applied_seqs: tuple[int, int] | None = None,
     ) -> None:
-        """Registers a segment in place of others; deletions up to `applied_mark` are in it already and are forgotten."""
+        """Registers a segment in place of others. Deletions up to `applied_mark` are forgotten: all of them, or those of chunks
+        from the first to the last of `applied_seqs`.
+        """
+        names = list(old)
         with self._write() as opened:
-            opened.executemany("DELETE FROM segments WHERE name = ?", [(name,) for name in old])
+            generations = {
+                row[0]
+                for name in names
+                for row in opened.execute("SELECT generation FROM segments WHERE name = ?", (name,)).fetchall()
+            }
+            opened.executemany("DELETE FROM segments WHERE name = ?", [(name,) for name in names])
             if new is not None:
+                generations = {new.generation}
                 opened.execute(
                     "INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?)",
                     (new.name, new.generation, new.first_seq, new.last_seq, new.n_chunks, new.manifest_sha256),
                 )
-                if applied_mark is not None:
-                    opened.execute(
-                        "DELETE FROM deletions WHERE generation = ? AND mark <= ?", (new.generation, applied_mark)
-                    )
+            if applied_mark is not None:
+                first, last = applied_seqs or (0, _LAST_SEQ)
+                opened.executemany(
+                    "DELETE FROM deletions WHERE generation = ? AND mark <= ? AND seq BETWEEN ? AND ?",
+                    [(generation, applied_mark, first, last) for generation in generations],
+                )
             _bump_epoch(opened)
 
     # --- answers
