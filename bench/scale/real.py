@@ -11,7 +11,6 @@ import os
 import time
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,12 +38,18 @@ class Real:
 
 def draw() -> list[str]:
     """The evaluation sets' passages, then the system's in an order drawn at random once: a prefix is a fair sample."""
+    kept = CACHE / "passages.json"
+    if kept.exists():
+        return list(json.loads(kept.read_text("utf-8")))
     first, rest = [], []
     for name, text in passages():
         (rest if name.startswith("/") else first).append(text)
     rest = list(dict.fromkeys(rest))
     np.random.default_rng(SEED).shuffle(rest)  # type: ignore[arg-type]
-    return list(dict.fromkeys([*first, *rest]))
+    drawn = list(dict.fromkeys([*first, *rest]))
+    CACHE.mkdir(parents=True, exist_ok=True)
+    kept.write_text(json.dumps(drawn, ensure_ascii=False), "utf-8")
+    return drawn
 
 
 def embed(minutes: float, at_most: int) -> None:
@@ -100,9 +105,10 @@ def asked() -> list[tuple[str, QueryEmbedding]]:
         rows = json.loads(held["rows"].tobytes())
         if [question for question, _ in rows] == wanted:
             cuts = pairwise(np.concatenate([[0], np.cumsum([len(words) for _, words in rows])]).tolist())
+            vectors, tokens = held["vectors"], held["tokens"]
             return [
-                (question, QueryEmbedding(vector, held["tokens"][start:end], tuple(words)))
-                for (question, words), vector, (start, end) in zip(rows, held["vectors"], cuts, strict=True)
+                (question, QueryEmbedding(vector, tokens[start:end], tuple(words)))
+                for (question, words), vector, (start, end) in zip(rows, vectors, cuts, strict=True)
             ]
     encoder = load_encoder("all-MiniLM-L6-v2")
     pairs = [(question, encoder.embed_query(question)) for question in wanted]

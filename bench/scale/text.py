@@ -18,6 +18,7 @@ PASSAGE_CHARS = 700
 _SHORTEST_CHARS = 80
 _PROSE = {".md", ".txt", ".rst"}
 _ROFF_WORD = re.compile(r"\\f(?:\(..|.)|\\\(..|\\[&|^/,]|\\s[-+]?\d")
+_MACROS_WITH_WORDS = {"B", "I", "BR", "IR", "RB", "RI", "SS", "SH"}
 _SENTENCE_END = re.compile(r"(?<=[.!?।۔])\s+")
 _SET_TEXT = re.compile(r"\.(md|txt)$")
 
@@ -55,7 +56,12 @@ def questions() -> list[str]:
         if "crosslingual" in file.name:
             continue
         rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
-        asked = [row[name] for row in rows for name in ("query", "question", "ticket", "own") if isinstance(row.get(name), str)]
+        asked = [
+            row[name]
+            for row in rows
+            for name in ("query", "question", "ticket", "own")
+            if isinstance(row.get(name), str)
+        ]
         found += asked[:: max(1, len(asked) // 120)][:120]
     return list(dict.fromkeys(found)) or [
         "how do I restore a backup?",
@@ -91,9 +97,10 @@ def _cut(paragraph: str) -> Iterator[str]:
 def _roff(file: Path) -> str:
     """The words of a manual page: macros with an argument keep it, escapes go."""
     lines = []
-    for line in gzip.open(file, "rt", encoding="utf-8", errors="replace"):
+    for line in gzip.decompress(file.read_bytes()).decode("utf-8", "replace").splitlines(keepends=True):
+        words = line
         if line.startswith((".", "'")):
             macro, _, argument = line[1:].partition(" ")
-            line = argument if macro in {"B", "I", "BR", "IR", "RB", "RI", "SS", "SH"} else "\n" if macro.strip() else ""
-        lines.append(_ROFF_WORD.sub("", line).replace("\\-", "-").replace('"', "").replace("\\e", "\\"))
+            words = argument if macro in _MACROS_WITH_WORDS else "\n" if macro.strip() else ""
+        lines.append(_ROFF_WORD.sub("", words).replace("\\-", "-").replace('"', "").replace("\\e", "\\"))
     return "".join(lines)

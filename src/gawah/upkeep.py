@@ -25,7 +25,7 @@ class MaintainedIndex(Protocol):
     def view(self, feed: IndexFeed) -> IndexView: ...
 
     def rewrite(self, feed: IndexFeed, *, everything: bool = False) -> Rewritten | None:
-        """Writes what is most due; None when nothing is. With `everything`, until then no file holds a deleted row."""
+        """Writes what is most due; None when nothing is. With `everything`, then no file holds a deleted chunk."""
         ...
 
     def check(self, feed: IndexFeed) -> tuple[str, ...]: ...
@@ -48,29 +48,6 @@ def tidy(catalog: Catalog, index: MaintainedIndex, *, everything: bool = False) 
         catalog.replace_segments(
             done.old, done.new, applied_mark=done.mark, applied_seqs=(done.first_seq, done.last_seq)
         )
-    with catalog.snapshot() as snapshot:
-        index.remove_unregistered([segment.name for segment in snapshot.segments()])
-
-
-def repair(self, feed: IndexFeed) -> list[tuple[SegmentRecord, SegmentRecord | None]]: ...
-
-    def remove_unregistered(self, registered: Sequence[str]) -> tuple[str, ...]: ...
-
-
-def tidy(catalog: Catalog, index: MaintainedIndex, *, everything: bool = False) -> None:
-    """Seals the tail or compacts the segments when that is due, or always. Call it under the writer's lock."""
-    with catalog.snapshot() as snapshot:
-        old = [segment.name for segment in snapshot.segments()]
-        _, mark = snapshot.deleted(0)
-        due = "compact" if everything else index.due(snapshot)
-        if due is None:
-            return
-        if due == "compact":
-            new, replaced = index.compact(snapshot), old
-        else:
-            new, replaced, mark = index.seal(snapshot), [], 0
-    if new is not None or replaced:
-        catalog.replace_segments(replaced, new, applied_mark=mark or None)
     with catalog.snapshot() as snapshot:
         index.remove_unregistered([segment.name for segment in snapshot.segments()])
 

@@ -467,9 +467,7 @@ def tidied(index: LocalIndex, catalog: FakeIndexCatalog, *, everything: bool = F
         steps.append(len(done.old))
         assert len(steps) < 50
         old = [record for record in catalog.records if record.name in done.old]
-        catalog.register(
-            done.new, instead_of=old, applied_mark=done.mark, applied_seqs=(done.first_seq, done.last_seq)
-        )
+        catalog.register(done.new, instead_of=old, applied_mark=done.mark, applied_seqs=(done.first_seq, done.last_seq))
     index.remove_unregistered([record.name for record in catalog.records])
     return steps
 
@@ -519,12 +517,12 @@ def test_with_everything_no_file_holds_a_deleted_row(tmp_path: Path) -> None:
     for number in range(6):
         catalog.add(number, {f"c{number}.{at}": f"secret{number}.{at} word" for at in range(9)})
         seal(index, catalog)
-    catalog.add(9, {"c4.0": "another"})
+    catalog.add(9, {"c9.0": "another"})
     catalog.rows = [row for row in catalog.rows if row.seq != 1]
     catalog.deletions.append((1, 1))
     catalog.n_marks, catalog.epoch = 1, catalog.epoch + 1
     assert tidied(index, catalog) == []
-    assert tidied(index, catalog, everything=True) == [1]
+    assert tidied(index, catalog, everything=True) == [1, 0]
     assert catalog.deletions == []
     held = b"".join(path.read_bytes() for path in (tmp_path / "segments").rglob("term_blob.npy"))
     assert b"secret0.0" not in held

@@ -30,6 +30,7 @@ AnalyzeDocument = Callable[[str], tuple[list[str], list[str]]]
 
 _UNIT_TOLERANCE = 1e-3  # far above float32's rounding, far below any vector that was never normalised
 
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Portion:
     """A part and which of its rows live; `live` is None when all do. Same part, other deletions: another portion."""

@@ -38,7 +38,9 @@ class Graph:
         found = index.search(query.astype(np.float32), min(n, self._n_rows), threads=1)
         rows = np.asarray(found.keys, np.int64)
         if len(rows) and int(rows.max()) >= self._n_rows:
-            raise StoreCorruptError(f"{self._path.name} of segment {self._path.parent.name} names rows that are not there")
+            raise StoreCorruptError(
+                f"{self._path.name} of segment {self._path.parent.name} names rows that are not there"
+            )
         return rows
 
     def _opened(self) -> Any:
@@ -52,7 +54,9 @@ class Graph:
                         f"{self._path.name} of segment {self._path.parent.name} cannot be mapped: {error}"
                     ) from error
                 if (len(index), index.ndim) != (self._n_rows, self._dimensions):
-                    raise StoreCorruptError(f"{self._path.name} of segment {self._path.parent.name} is of other vectors")
+                    raise StoreCorruptError(
+                        f"{self._path.name} of segment {self._path.parent.name} is of other vectors"
+                    )
                 index.expansion_search = _EXPANSION_SEARCH
                 self._mapped = index
             return self._mapped

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice, takewhile
@@ -21,6 +20,7 @@ from gawah.errors import StoreCorruptError
 from gawah.index.build import AnalyzeDocument, Portion, build_part, whole
 from gawah.index.graph import require_usearch
 from gawah.index.merge import merge
+from gawah.index.nearest import Pool
 from gawah.index.policy import due_run, should_seal
 from gawah.index.segment import (
     check_segment,
@@ -66,7 +66,7 @@ class LocalIndex:
         self._prefilter_above = prefilter_above
         self._graph_from = graph_from
         self._n_threads = len(os.sched_getaffinity(0))
-        self._pool = ThreadPoolExecutor(self._n_threads, thread_name_prefix="scan")
+        self._pool = Pool(self._n_threads)
         self._views: list[LocalView] = []
         self._lock = Lock()
 
@@ -84,14 +84,15 @@ class LocalIndex:
     def rewrite(self, feed: IndexFeed, *, everything: bool = False) -> Rewritten | None:
         """Writes what is most due: a damaged segment, neighbours that have become many, the tail; None when nothing is.
 
-        With `everything`, until nothing is due, no file holds a deleted row. Segments are read in full against their
-        hashes first: what is damaged comes from the catalog instead.
+        With `everything`, once nothing is due, every chunk is in a file and no file holds a deleted one. Segments are
+        read in full against their hashes first: what is damaged comes from the catalog instead.
         """
         contents = self.view(feed).contents
         run = self._due(contents, everything=everything)
         if run is not None:
             return self._rewritten(feed, contents, run)
-        return self._sealed(feed, contents) if should_seal(sum(portion.n_live for portion in contents.tail)) else None
+        n_tail = sum(portion.n_live for portion in contents.tail)
+        return self._sealed(feed, contents) if should_seal(n_tail) or (everything and n_tail) else None
 
     def seal(self, feed: IndexFeed) -> SegmentRecord | None:
         """Writes the tail as a segment, to be registered beside the others; None when no chunk is in it."""
@@ -136,9 +137,7 @@ class LocalIndex:
         ]
         for at, (record, portion) in enumerate(zip(contents.records, portions, strict=True)):
             n_live, n_dead = sizes[at]
-            lacks_graph = (
-                self._graph_from is not None and portion and not portion.graph and n_live >= self._graph_from
-            )
+            lacks_graph = self._graph_from is not None and portion and not portion.graph and n_live >= self._graph_from
             if record in contents.faults or lacks_graph or (everything and n_dead):
                 return range(at, at + 1)
         return due_run(sizes)
@@ -202,9 +201,7 @@ class LocalIndex:
             last_seq=int(new[-1].part.seqs[-1]) if new else before.last_seq,
             mark=mark,
         )
-        return LocalView(
-            feed.generation, feed.epoch, contents, prefilter_above=self._prefilter_above, pool=self._pool
-        )
+        return LocalView(feed.generation, feed.epoch, contents, prefilter_above=self._prefilter_above, pool=self._pool)
 
     def _opened(
         self, records: Sequence[SegmentRecord], feed: IndexFeed

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -164,7 +163,7 @@ def _live_postings(portion: Portion) -> NDArray[np.int64]:
     for first, past in _term_blocks(part.posting_starts):
         starts = part.posting_starts[first : past + 1]
         held = portion.live[part.posting_rows[int(starts[0]) : int(starts[-1])]]
-        counts[first:past] = np.diff(starts_of(held)[starts - starts[0]])
+        counts[first:past] = np.diff(starts_of(held.astype(np.int64))[starts - starts[0]])
     return counts
 
 
@@ -207,7 +206,9 @@ def _told_apart(
         [(int(part.term_hashes[at]), part.term(at)) for at in some.tolist()]
         for part, some in zip(parts, kept, strict=True)
     ]
-    found = {key: (at, place) for at, some in enumerate(keys) for key, place in zip(some, kept[at].tolist(), strict=True)}
+    found = {
+        key: (at, place) for at, some in enumerate(keys) for key, place in zip(some, kept[at].tolist(), strict=True)
+    }
     ordered = sorted(found)
     number_of = {key: number for number, key in enumerate(ordered)}
     return (

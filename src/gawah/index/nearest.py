@@ -6,8 +6,10 @@ however many rows stand beside it, and whatever BLAS does. The faster scans befo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import Executor
+import contextlib
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +22,8 @@ _MAGNITUDE_BITS = (
     3  # of a query component, in the scan of sign bits; 1 (Hamming) loses 5 times as many, 4 gains nothing
 )
 _ROWS_A_BLOCK = 16384  # 128 KiB of one word of sign bits: stays in the second-level cache
-_ROWS_A_TASK = 65536  # half a millisecond's worth for one core
+_ROWS_A_TASK = 131072  # three milliseconds' worth for one core
+_FEW_ROWS = 32768
 _WORDS_AT_ONCE = 3  # of which the counts fit in a byte
 _ASKED_OF_GRAPH = 300  # rows; of those the exact scores find the best
 _ASKED_MORE = 3  # times the cutoff
@@ -28,8 +31,18 @@ _ASKED_AT_MOST = 4000  # then a scan of sign bits is as fast, and knows of masks
 _ROWS_RESCORED_A_BLOCK = 2048  # 6 MiB of 384 float64
 _FEW = 0.25  # gathering rows costs about four times what scanning one does
 
+_Task = tuple[NDArray[np.uint64], NDArray[np.uint16]]  # sign bits of some rows, and where their distances go
+
 Mask = NDArray[np.bool_] | None
 """Which rows of a part may be returned; None for all."""
+
+
+class Pool(ThreadPoolExecutor):
+    """Threads that help the one that asks: numpy's loops over bits let go of the interpreter's lock."""
+
+    def __init__(self, n_threads: int) -> None:
+        super().__init__(max(1, n_threads - 1), thread_name_prefix="scan")
+        self.n_threads = n_threads
 
 
 def exact_dots(
@@ -48,7 +61,7 @@ def rows_by_bits(
     masks: Sequence[Mask],
     query: NDArray[np.float64],
     cutoff: int,
-    pool: Executor | None = None,
+    pool: Pool | None = None,
 ) -> list[NDArray[np.int64]]:
     """Per part the RESCORED or 5 * cutoff rows of all that the sign bits put first; blocks of rows side by side in `pool`.
 
@@ -57,14 +70,12 @@ def rows_by_bits(
     """
     distances = [np.empty(part.n_chunks, np.uint16) for part in parts]  # up to 7 * 9362 dimensions
     signs, planes = _quantised(query, -(-query.size // BITS_PER_WORD))
-    work = [
+    tasks = deque(
         (part.vector_bits[:, start : start + _ROWS_A_TASK], distance[start : start + _ROWS_A_TASK])
         for part, distance in zip(parts, distances, strict=True)
         for start in range(0, part.n_chunks, _ROWS_A_TASK)
-    ]
-    each = pool.map if pool is not None and len(work) > 1 else map
-    for _ in each(lambda task: _fill_sign_distances(*task, signs, planes), work):
-        pass
+    )
+    _side_by_side(pool, tasks, lambda task: _fill_sign_distances(task[0], task[1], signs, planes))
     n_of_distance = np.zeros(query.size * (2**_MAGNITUDE_BITS - 1) + 1, np.int64)
     for distance, mask in zip(distances, masks, strict=True):
         n_of_distance += np.bincount(distance if mask is None else distance[mask], minlength=len(n_of_distance))
@@ -74,6 +85,22 @@ def rows_by_bits(
         kept = distance <= border
         near.append(np.flatnonzero(kept if mask is None else kept & mask))
     return near
+
+
+def _side_by_side(pool: Pool | None, tasks: deque[_Task], work: Callable[[_Task], None]) -> None:
+    """Does all tasks, in this thread and in the pool's if there are several; the pool may be busy with other questions."""
+
+    def take() -> None:
+        with contextlib.suppress(IndexError):
+            while True:
+                work(tasks.popleft())
+
+    n_others = 0 if pool is None else min(pool.n_threads, len(tasks)) - 1
+    others = [pool.submit(take) for _ in range(n_others)] if pool is not None else []
+    take()
+    for other in others:
+        if not other.cancel():
+            other.result()
 
 
 def rows_by_graph(
@@ -120,6 +147,9 @@ def kth_largest(scores: Sequence[NDArray[np.floating]], k: int) -> float:
 
 
 def _float32_dots(part: Part, rows: NDArray[np.int64], query: NDArray[np.float32]) -> NDArray[np.float32]:
+    if len(rows) <= _FEW_ROWS:  # not worth waking BLAS's threads, which wait for cores where others are at work
+        chosen = part.vectors if len(rows) == part.n_chunks else part.vectors[rows]
+        return np.asarray(np.einsum("ij,j->i", chosen, query))
     if len(rows) == part.n_chunks:
         return part.vectors @ query
     if len(rows) <= _FEW * part.n_chunks:

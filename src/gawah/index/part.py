@@ -57,9 +57,9 @@ class Part:
     def dimensions(self) -> int:
         return int(self.vectors.shape[1])
 
-    def postings(self, term: bytes) -> tuple[NDArray[np.int32], NDArray[np.integer]]:
-        """Rows that hold the term, ascending, and how often; two empty arrays when none does."""
-        wanted = term_hash(term)
+    def postings(self, term: bytes, hashed: int | None = None) -> tuple[NDArray[np.int32], NDArray[np.integer]]:
+        """Rows that hold the term, ascending, and how often; two empty arrays when none does. `hashed` is its term_hash."""
+        wanted = term_hash(term) if hashed is None else hashed
         at = int(np.searchsorted(self.term_hashes, np.uint64(wanted)))
         while at < len(self.term_hashes) and int(self.term_hashes[at]) == wanted:
             if self.term(at) == term:

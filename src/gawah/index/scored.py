@@ -56,9 +56,7 @@ def best_rows(
     return rows, scores
 
 
-def positions(
-    postings: NDArray[np.int32], rows: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def positions(postings: NDArray[np.int32], rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Where each row stands in a posting list, and whether it does."""
     if not len(postings):
         return np.zeros(len(rows), np.int64), np.zeros(len(rows), np.bool_)
@@ -92,7 +90,8 @@ class _Running:
         if _DENSE * sum(map(len, self._seen)) > len(self._sums):
             rows = np.flatnonzero(self._sums)
         else:
-            rows = np.unique(np.concatenate(self._seen)).astype(np.int64)
+            rows = np.sort(np.concatenate(self._seen)).astype(np.int64)
+            rows = rows[np.append(True, rows[1:] != rows[:-1])]
         self.rows = rows if self._part.admitted is None else rows[self._part.admitted[rows]]
 
     def values(self) -> NDArray[np.float64]:

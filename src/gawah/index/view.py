@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,18 @@ from gawah.errors import NotFoundError, StampMismatchError
 from gawah.fingerprint import sha256_parts
 from gawah.index import bm25, nearest
 from gawah.index.build import Portion
-from gawah.index.part import encode
+from gawah.index.part import encode, term_hash
 from gawah.index.scored import PostingLists, Postings, best_rows, positions
 from gawah.ports import SegmentRecord, TokenCodes, Vector
 
-_FREQUENCIES_KEPT = 10_000  # terms of questions; a view lives until the next commit but three
+_TERMS_KEPT = 10_000  # of questions; a view lives until the next commit but three
+
+
+class _Found(NamedTuple):
+    """How many live chunks hold a term, and its postings in each portion."""
+
+    n_holding: int
+    by_portion: list[Postings]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +61,7 @@ class LocalView:
         contents: Contents,
         *,
         prefilter_above: int | None,
-        pool: Executor | None = None,
+        pool: nearest.Pool | None = None,
     ) -> None:
         self.generation = generation
         self.epoch = epoch
@@ -65,7 +72,7 @@ class LocalView:
         self.n_deleted = sum(portion.part.n_chunks - portion.n_live for portion in contents.segments.values())
         self._prefilter_above = prefilter_above
         self._pool = pool
-        self._frequencies: dict[str, int] = {}
+        self._found: dict[str, _Found] = {}
         self._portions = tuple(portion for portion in portions if portion.n_live)
         self._parts = tuple(portion.part for portion in self._portions)
 
@@ -137,15 +144,16 @@ class LocalView:
         numbers, rows = self._places(chunk_ids)
         held = np.zeros((len(chunk_ids), len(terms)), np.bool_)
         for column, term in enumerate(terms):
-            for number, part in enumerate(self._parts):
+            found = self._postings(term).by_portion
+            for number in range(len(self._parts)):
                 here = np.flatnonzero(numbers == number)
                 if len(here):
-                    held[here, column] = positions(part.postings(encode(term))[0], rows[here])[1]
+                    held[here, column] = positions(found[number][0], rows[here])[1]
         return [tuple(of_chunk) for of_chunk in held.tolist()]
 
     def document_frequency(self, terms: Sequence[str]) -> list[int]:
         """How many live chunks hold each term."""
-        return [self._n_holding(term, [part.postings(encode(term)) for part in self._parts]) for term in terms]
+        return [self._postings(term).n_holding for term in terms]
 
     def sample(self, size: int) -> list[str]:
         """The first `size` live chunk ids in order: a draw at random, for ids are hashes."""
@@ -194,29 +202,32 @@ class LocalView:
         return query
 
     def _weighted_postings(self, terms: Sequence[str]) -> tuple[list[float], list[list[Postings]]]:
-        """idf * times asked for of each different term that some chunk holds, as first asked; per portion their postings."""
+        """The weight of each different term that some chunk holds, in the order of asking, and per portion their postings."""
         weights = []
         by_portion: list[list[Postings]] = [[] for _ in self._parts]
         for term, n_times in Counter(terms).items():
-            postings = [part.postings(encode(term)) for part in self._parts]
-            n_holding = self._n_holding(term, postings)
-            if n_holding:
-                weights.append(n_times * bm25.idf(self.n_chunks, n_holding))
-                for held, found in zip(by_portion, postings, strict=True):
-                    held.append(found)
+            found = self._postings(term)
+            if found.n_holding:
+                weights.append(n_times * bm25.idf(self.n_chunks, found.n_holding))
+                for held, postings in zip(by_portion, found.by_portion, strict=True):
+                    held.append(postings)
         return weights, by_portion
 
-    def _n_holding(self, term: str, postings: Sequence[Postings]) -> int:
-        """How many live chunks hold a term; kept, because every stage of a query asks for it."""
-        known = self._frequencies.get(term)
-        if known is None:
-            known = sum(
+    def _postings(self, term: str) -> _Found:
+        """A term's postings, kept: every stage of a query asks for them."""
+        found = self._found.get(term)
+        if found is None:
+            encoded = encode(term)
+            hashed = term_hash(encoded)
+            by_portion = [part.postings(encoded, hashed) for part in self._parts]
+            n_holding = sum(
                 len(held) if portion.live is None else int(np.count_nonzero(portion.live[held]))
-                for portion, (held, _) in zip(self._portions, postings, strict=True)
+                for portion, (held, _) in zip(self._portions, by_portion, strict=True)
             )
-            if len(self._frequencies) < _FREQUENCIES_KEPT:
-                self._frequencies[term] = known
-        return known
+            found = _Found(n_holding, by_portion)
+            if len(self._found) < _TERMS_KEPT:
+                self._found[term] = found
+        return found
 
     def _places(self, chunk_ids: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(portion numbers, rows) of live chunks. A deleted chunk and a live one may share an id: only one lives."""
