@@ -13,7 +13,7 @@ from typing import Self
 from gawah.ask import Assistant, ask
 from gawah.chunk import Audit, Chunking
 from gawah.cite import Hear
-from gawah.config import Settings
+from gawah.config import Settings, pinned_model
 from gawah.errors import ConfigurationError, ModelMissingError, NotFoundError, StoreError
 from gawah.extract.detect import detect
 from gawah.extract.registry import extractor_for
@@ -285,9 +285,10 @@ def analyze_document(text: str) -> tuple[list[str], list[str]]:
 
 
 def build_embedder(settings: Settings) -> Embedder:
+    name, sha256 = pinned_model(settings.model)
     return load_encoder(
-        settings.model,
-        expected_sha256=settings.model_sha256 or None,
+        name,
+        expected_sha256=sha256,
         cache_directory=settings.cache,
         n_threads=settings.threads or None,
     )
@@ -318,18 +319,15 @@ def build_reranker(settings: Settings) -> tuple[Reranker | None, tuple[str, ...]
 def build_gate(settings: Settings, stamp: CalibrationStamp) -> tuple[Gate, tuple[str, ...]]:
     """The gate of the settings, and a note where it is not the one they ask for.
 
-    Raises ConfigurationError for a calibration that was named and does not hold here, or would not be used. Where only
-    the one that ships does not hold, the reference gate decides and every outcome says so.
+    Raises ConfigurationError for a calibration that was named and does not hold here. Where only the one that ships does
+    not hold, the reference gate decides and every outcome says so.
     """
     reference = ReferenceGate(settings.gate_threshold, settings.passages)
-    if settings.gate == "reference":
-        if settings.calibration is not None:
-            raise ConfigurationError(
-                f"the calibration {settings.calibration} would not be used: set gate to calibrated, or name no calibration"
-            )
+    kind, _, named = settings.gate.partition(":")
+    if kind == "reference":
         return reference, ()
-    if settings.calibration is not None:
-        return CalibratedGate(load_calibration(settings.calibration, stamp), settings.passages), ()
+    if named:
+        return CalibratedGate(load_calibration(Path(named.strip()).expanduser(), stamp), settings.passages), ()
     calibration = packaged_calibration()
     if differing := differences(calibration.stamp, stamp):
         return reference, (
