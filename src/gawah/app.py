@@ -41,7 +41,6 @@ from gawah.sources import found_file, read_source
 from gawah.store.answers import broken_links, fault_at_end
 from gawah.store.catalog import SqliteCatalog
 from gawah.store.keyring import KeyRing
-from gawah.store.lock import at_work, writer_lock
 from gawah.store.originals import Originals
 from gawah.store.uploads import Uploads
 from gawah.text import analyze, identifier_terms
@@ -187,12 +186,12 @@ class Application:
 
     def ingest(self, plan: Plan) -> Iterator[DocumentRecord]:
         """Does what was planned, then what an earlier, interrupted run left; yields each document as it ends."""
-        with writer_lock(self.settings.store), at_work(self.settings.store, self.catalog.reclaim):
+        with self.catalog.writer_lock(), self.catalog.at_work():
             yield from self._tidied(run_plan(self.intake, plan))
 
     def resume(self, records: Sequence[DocumentRecord]) -> Iterator[DocumentRecord]:
         """Queues known documents again and works off the queue."""
-        with writer_lock(self.settings.store), at_work(self.settings.store, self.catalog.reclaim):
+        with self.catalog.writer_lock(), self.catalog.at_work():
             self.catalog.generation_for(self.embedder.stamp)
             self.catalog.enqueue([(record.collection, record.name, record.uri) for record in records])
             yield from self._tidied(run_jobs(self.intake))
@@ -210,12 +209,12 @@ class Application:
 
     def remove(self, records: Sequence[DocumentRecord]) -> Removed:
         """Removes documents; recorded answers keep their quotes."""
-        with writer_lock(self.settings.store):
+        with self.catalog.writer_lock():
             return remove(self.catalog, self.index, records)
 
     def purge(self, records: Sequence[DocumentRecord] = ()) -> Removed:
         """Leaves no word of the documents, or of those removed before, in any file of the store."""
-        with writer_lock(self.settings.store):
+        with self.catalog.writer_lock():
             with self.originals.sweeping():
                 self.uploads.forget([record.id for record in records])
                 self.originals.sweep(self.uploads.kept_paths())
@@ -270,7 +269,7 @@ class Application:
 
     def repair(self) -> list[str]:
         """Builds damaged segments of the index again from the catalog; returns their names."""
-        with writer_lock(self.settings.store):
+        with self.catalog.writer_lock():
             return repair(self.catalog, self.index)
 
     def examine(self) -> Iterator[Check]:

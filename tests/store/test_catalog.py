@@ -157,11 +157,11 @@ def test_a_store_of_before_the_head_was_kept_has_no_fault_and_counts_all_from_th
 def test_what_is_acknowledged_waits_for_the_disk_and_notes_on_the_way_do_not(catalog):
     """A power cut may take back how far a job was, never a document that was said to be ready, nor an answer."""
     statements = []
-    catalog._connection().set_trace_callback(statements.append)
+    catalog._database.connection().set_trace_callback(statements.append)
     add(catalog, "a.txt", "One.\n")
     catalog.append_answer("a0", "answered", {"n": 0}, [])
     catalog.delete_documents([1])
-    catalog._connection().set_trace_callback(None)
+    catalog._database.connection().set_trace_callback(None)
     level, waiting = "FULL", {}
     for statement in statements:
         if statement.startswith("PRAGMA synchronous = "):
@@ -170,7 +170,7 @@ def test_what_is_acknowledged_waits_for_the_disk_and_notes_on_the_way_do_not(cat
     for acknowledged in ("UPDATE documents SET state = 'ready", "INSERT INTO answers ", "DELETE FROM documents "):
         (found,) = {at for start, at in waiting.items() if start.startswith(acknowledged[:34].rstrip())}
         assert found == "FULL", acknowledged
-    assert {at for start, at in waiting.items() if start.startswith("UPDATE jobs SET owner")} == {"NORMAL"}
+    assert {at for start, at in waiting.items() if start.startswith("UPDATE jobs SET owner = 'tester'")} == {"NORMAL"}
     assert level == "FULL"
 
 

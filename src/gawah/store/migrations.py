@@ -1,6 +1,12 @@
-"""Numbered migrations. Each runs in one transaction with the number that says it ran (`PRAGMA user_version`)."""
+"""Numbered migrations, the same for SQLite and PostgreSQL. Each runs in one transaction with the number that says it ran.
+
+A statement ends with ";" at the end of a line. One that begins with `-- sqlite only` or `-- postgres only` is left out
+elsewhere; column types are SQLite's and are translated (dialect.py).
+"""
 
 from __future__ import annotations
+
+from typing import Literal
 
 APPLICATION_ID = 0x67617768  # "gawh": SQLite keeps it in the file's header, so a foreign database is known by it
 
@@ -167,14 +173,23 @@ CREATE INDEX requests_done_by_age ON requests_done (created_at);
 
 _QUALITY = """
 ALTER TABLE documents ADD COLUMN quality TEXT NOT NULL DEFAULT '{}';
+-- sqlite only
 UPDATE documents SET quality = coalesce(
   (SELECT json_extract(extraction, '$.quality') FROM contents WHERE document_no = documents.no), '{}');
 """
 
 _WARNINGS = """
 ALTER TABLE documents ADD COLUMN warnings TEXT NOT NULL DEFAULT '[]';
+-- sqlite only
 UPDATE documents SET warnings = coalesce(
   (SELECT json_extract(extraction, '$.warnings') FROM contents WHERE document_no = documents.no), '[]');
 """
 
 MIGRATIONS: tuple[str, ...] = (_FIRST, _SERVING, _QUALITY, _WARNINGS)
+
+
+def statements_of(migration: str, dialect: Literal["sqlite", "postgres"]) -> list[str]:
+    """The statements of a migration that are meant for one kind of database, as written."""
+    other = {"sqlite": "-- postgres only", "postgres": "-- sqlite only"}[dialect]
+    stripped = (statement.strip() for statement in migration.split(";\n"))
+    return [statement for statement in stripped if statement and not statement.startswith(other)]
