@@ -14,17 +14,21 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from gawah.errors import StampMismatchError, StoreBusyError, StoreError
+from gawah.errors import StoreBusyError, StoreError
 from gawah.fingerprint import sha256_text
 from gawah.ports import Embedding, SegmentRecord
-from gawah.store import answers, connection, jobs, records
+from gawah.store import answers, connection, epochs, generations, jobs, records
+from gawah.store import chunks as chunk_rows
+from gawah.store.chunks import embedding_key
 from gawah.store.readonly import FileState, is_writable, state_of
 from gawah.store.snapshot import SqliteSnapshot
 from gawah.types import (
     AnswerRecord,
     Document,
     DocumentCounters,
+    DocumentRecord,
     DocumentState,
+    DroppedGeneration,
     Failure,
     IndexedChunk,
     Job,
@@ -32,7 +36,6 @@ from gawah.types import (
     ModelStamp,
     Stamp,
 )
-from gawah.wire import to_json
 
 LEASE_S = 600.0  # longer than the wall limit of an extraction; embedding renews it batch by batch
 
@@ -68,10 +71,13 @@ class SqliteCatalog:
         return found
 
     @contextlib.contextmanager
-    def snapshot(self) -> Iterator[SqliteSnapshot]:
-        """One consistent view; do not write through this catalog from the same thread while it is open."""
+    def snapshot(self, generation: int | None = None) -> Iterator[SqliteSnapshot]:
+        """One consistent view, of the active generation or the one named (NotFoundError for one that never was).
+
+        Do not write through this catalog from the same thread while it is open.
+        """
         with self._read() as reading, connection.transaction(reading, "DEFERRED") as opened:
-            yield SqliteSnapshot(opened)
+            yield SqliteSnapshot(opened, generation)
 
     @contextlib.contextmanager
     def _read(self) -> Iterator[sqlite3.Connection]:
@@ -124,21 +130,59 @@ class SqliteCatalog:
 
     # --- generations
 
-    def generation_for(self, model: ModelStamp) -> int:
+    def generation_for(self, model: ModelStamp, source: str = "") -> int:
         """The active generation, made when there is none; raises StampMismatchError when another model built it."""
         with self._write() as opened:
-            row = opened.execute("SELECT id, model FROM generations WHERE state = 'active'").fetchone()
-            written = json.dumps(to_json(model), sort_keys=True)
-            if row is None:
-                return _inserted(
-                    opened.execute(
-                        "INSERT INTO generations (model, state, created_at) VALUES (?, 'active', ?)",
-                        (written, self.clock()),
-                    )
-                )
-            if row["model"] != written:
-                raise StampMismatchError(mismatch(json.loads(row["model"]), model))
-            return int(row["id"])
+            return generations.active_for(opened, model, source, self.clock())
+
+    def begin_generation(self, model: ModelStamp, source: str) -> int:
+        """The generation of that model, begun when there is none; raises UsageError while another one is half built."""
+        with self._write() as opened:
+            return generations.begin(opened, model, source, self.clock())
+
+    def rechunk_document(
+        self,
+        generation: int,
+        record: DocumentRecord,
+        chunks: Sequence[IndexedChunk],
+        stamp: Stamp,
+        counters: DocumentCounters,
+    ) -> bool:
+        """Puts chunks of the stored text into a generation in place of what it has of it.
+
+        False, and nothing is done, when the document has another version by now or is gone, or when an embedding of it
+        was dropped meanwhile. Raises StampMismatchError when the generation is another model's.
+        """
+        key = embedding_key(stamp.model)
+        with self._write() as opened:
+            chosen = generations.require_model(opened, generation, stamp.model)
+            now = opened.execute("SELECT version FROM documents WHERE no = ?", (record.no,)).fetchone()
+            if now is None or now[0] != record.version:
+                return False
+            texts = {item.text_sha256 for item in chunks}
+            if texts - chunk_rows.known_texts(opened, key, texts):
+                return False
+            replaced = chunk_rows.remove(opened, record.no, generation)
+            chunk_rows.insert(opened, record.no, generation, chunks, key)
+            generations.note(opened, chosen, record.no, stamp, counters)
+            chunk_rows.drop_unused(opened, replaced)
+            epochs.bump(opened)
+            return True
+
+    def switch_generation(self, generation: int) -> int:
+        """Makes a generation the active one if it lacks no searchable document; returns how many it lacks."""
+        with self._write() as opened:
+            n_lacking = generations.switch(opened, generation, self.clock())
+            if not n_lacking:
+                epochs.bump(opened)
+            return n_lacking
+
+    def drop_generation(self, generation: int) -> DroppedGeneration:
+        """Throws away all that a generation holds which is not the active one (UsageError)."""
+        with self._write() as opened:
+            dropped = generations.drop(opened, generation, self.clock())
+            epochs.bump(opened)
+            return dropped
 
     # --- jobs
 
@@ -179,20 +223,15 @@ class SqliteCatalog:
     def known_embeddings(self, model: ModelStamp, text_sha256: Iterable[str]) -> set[str]:
         """Which texts have been embedded by this model already."""
         with self._read() as opened:
-            rows = opened.execute(
-                "SELECT text_sha256 FROM embeddings WHERE model_sha256 = ? AND text_sha256 IN "
-                "(SELECT value FROM json_each(?))",
-                (embedding_key(model), json.dumps(list(text_sha256))),
-            )
-            return {row[0] for row in rows}
+            return chunk_rows.known_texts(opened, embedding_key(model), text_sha256)
 
     def put_embeddings(self, model: ModelStamp, embeddings: Mapping[str, Embedding]) -> None:
         """Keeps embeddings by the hash of their text, before any chunk refers to them: a killed ingest loses no batch."""
         key = embedding_key(model)
         with self._note() as opened:
             opened.executemany(
-                "INSERT OR IGNORE INTO embeddings (model_sha256, text_sha256, vector, signs, scales) "
-                "VALUES (?, ?, ?, ?, ?)",
+                "INSERT INTO embeddings (model_sha256, text_sha256, vector, signs, scales) "
+                "VALUES (?, ?, ?, ?, ?) ON CONFLICT (model_sha256, text_sha256) DO NOTHING",
                 [(key, text, *records.embedding_bytes(value)) for text, value in embeddings.items()],
             )
 
@@ -203,36 +242,36 @@ class SqliteCatalog:
     ) -> None:
         """Makes a version of a document searchable and its job done.
 
-        Raises LeaseLostError when another worker holds the job, StampMismatchError when the generation is another
-        model's. Every embedding must have been put before.
+        Raises LeaseLostError when another worker holds the job, StampMismatchError when the active generation is another
+        model's. Every embedding must have been put before. Other generations hold the document no more.
         """
-        generation = self.generation_for(stamp.model)
         now = self.clock()
         with self._write() as opened:
             jobs.check(opened, job)
-            replaced = _remove_chunks(opened, job.document.no, generation)
+            generation = generations.active_for(opened, stamp.model, "", now)
+            replaced = generations.forget(opened, job.document.no)
             opened.execute(
-                "INSERT INTO contents (document_no, text, extraction) VALUES (?1, ?2, ?3) "
-                "ON CONFLICT (document_no) DO UPDATE SET text = ?2, extraction = ?3",
+                "INSERT INTO contents (document_no, text, extraction) VALUES (?, ?, ?) "
+                "ON CONFLICT (document_no) DO UPDATE SET text = excluded.text, extraction = excluded.extraction",
                 (job.document.no, document.text, records.extraction_json(document)),
             )
-            _insert_chunks(opened, job.document.no, generation, chunks, embedding_key(stamp.model))
+            chunk_rows.insert(opened, job.document.no, generation, chunks, embedding_key(stamp.model))
             source = document.source
             opened.execute(
                 "UPDATE documents SET state = 'ready', failure_code = NULL, failure_reason = NULL, retryable = 0, "
                 "next_try_at = NULL, media_type = ?, size_bytes = ?, file_sha256 = ?, indexed_sha256 = ?, title = ?, "
                 "language = ?, text_sha256 = ?, stamp = ?, n_chars = ?, n_chunks = ?, n_tokens = ?, n_truncated = ?, "
-                "quality = ?, warnings = ?, updated_at = ? WHERE no = ?",
+                "quality = ?, warnings = ?, updated_at = ?, version = version + 1 WHERE no = ?",
                 (
                     source.media_type, source.size_bytes, source.sha256, source.sha256, document.title,
-                    document.language, sha256_text(document.text), json.dumps(to_json(stamp), sort_keys=True),
+                    document.language, sha256_text(document.text), records.stamp_json(stamp),
                     counters.n_chars, counters.n_chunks, counters.n_tokens, counters.n_truncated,
                     json.dumps(dict(document.quality)), json.dumps(document.warnings), now, job.document.no,
                 ),
             )  # fmt: skip
             jobs.finish(opened, job)
-            _drop_unused(opened, replaced)
-            _bump_epoch(opened)
+            chunk_rows.drop_unused(opened, replaced)
+            epochs.bump(opened)
 
     def note_file(self, job: Job, media_type: str, size_bytes: int, sha256: str) -> None:
         """Records which bytes a job reads, so that a failure can be told from a file that has changed since."""
@@ -248,7 +287,7 @@ class SqliteCatalog:
         """Removes documents with all that was made of them; returns how many chunks went."""
         with self._write() as opened:
             n_chunks = _delete(opened, document_nos)
-            _bump_epoch(opened)
+            epochs.bump(opened)
             return n_chunks
 
     # --- segments
@@ -268,7 +307,7 @@ class SqliteCatalog:
                     opened.execute(
                         "DELETE FROM deletions WHERE generation = ? AND mark <= ?", (new.generation, applied_mark)
                     )
-            _bump_epoch(opened)
+            epochs.bump(opened)
 
     # --- answers
 
@@ -317,7 +356,7 @@ class SqliteCatalog:
             chosen = answers.removed_documents(opened) if document_ids is None else document_ids
             n_answers = answers.redact(opened, chosen)
             opened.execute("INSERT OR REPLACE INTO meta VALUES ('purge_owed', '1')")
-            _bump_epoch(opened)
+            epochs.bump(opened)
             return n_chunks, n_answers
 
     def purge_owed(self) -> bool:
@@ -351,83 +390,12 @@ class SqliteCatalog:
             return found
 
 
-def embedding_key(model: ModelStamp) -> str:
-    """Weights, recipe and token format: all decide what is stored."""
-    return f"{model.sha256}:{model.recipe_sha256}:{model.token_format}"
-
-
-def mismatch(stored: Mapping[str, object], model: ModelStamp) -> str:
-    """One line on two models that must not be mixed."""
-    ours = to_json(model)
-    parts = [
-        f"{key} {_short(stored.get(key))} there, {_short(ours[key])} here"
-        for key in ours
-        if ours[key] != stored.get(key)
-    ]
-    return (
-        f"this store was built with {stored.get('name')}, not with {model.name} as it is now ({'; '.join(parts)}); "
-        "set the old model again, or ingest into a new --store"
-    )
-
-
-def _short(value: object) -> str:
-    return str(value)[:12]
-
-
-def _inserted(cursor: sqlite3.Cursor) -> int:
-    assert cursor.lastrowid is not None
-    return cursor.lastrowid
-
-
 def _delete(opened: sqlite3.Connection, document_nos: Sequence[int]) -> int:
-    """Deletes documents with all that was made of them; returns how many chunks."""
+    """Deletes documents with all that was made of them; returns how many chunks, those of other generations included."""
     n_chunks = 0
     for no in document_nos:
-        for (generation,) in opened.execute("SELECT id FROM generations").fetchall():
-            removed = _remove_chunks(opened, no, generation)
-            _drop_unused(opened, removed)
-            n_chunks += len(removed)
+        used = generations.forget(opened, no)
+        chunk_rows.drop_unused(opened, used)
+        n_chunks += len(used)
         opened.execute("DELETE FROM documents WHERE no = ?", (no,))
     return n_chunks
-
-
-def _remove_chunks(opened: sqlite3.Connection, document_no: int, generation: int) -> list[int]:
-    """Deletes a document's chunks and tells the indexes; returns the ids of the embeddings they used."""
-    which = (document_no, generation)
-    opened.execute(
-        "INSERT INTO deletions (generation, seq) SELECT generation, seq FROM chunks "
-        "WHERE document_no = ? AND generation = ?",
-        which,
-    )
-    rows = opened.execute("DELETE FROM chunks WHERE document_no = ? AND generation = ? RETURNING embedding", which)
-    return [row[0] for row in rows.fetchall()]
-
-
-def _insert_chunks(
-    opened: sqlite3.Connection, document_no: int, generation: int, chunks: Sequence[IndexedChunk], key: str
-) -> None:
-    opened.executemany(
-        "INSERT INTO chunks (id, generation, document_no, ordinal, section, first, past, n_tokens, n_head_chars, text, "
-        "locator, embedding) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-        "(SELECT id FROM embeddings WHERE model_sha256 = ? AND text_sha256 = ?))",
-        [
-            (
-                item.chunk.id, generation, document_no, item.chunk.ordinal, item.chunk.section, item.chunk.span.start,
-                item.chunk.span.end, item.chunk.n_tokens, len(item.chunk.text) - len(item.chunk.content),
-                item.chunk.text, json.dumps(to_json(item.locator), ensure_ascii=False), key, item.text_sha256,
-            )
-            for item in chunks
-        ],
-    )  # fmt: skip
-
-
-def _drop_unused(opened: sqlite3.Connection, embeddings: Sequence[int]) -> None:
-    """Deletes those of the given embeddings that no chunk refers to any more."""
-    opened.executemany(
-        "DELETE FROM embeddings WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM chunks WHERE embedding = ?1)",
-        [(embedding,) for embedding in embeddings],
-    )
-
-
-def _bump_epoch(opened: sqlite3.Connection) -> None:
-    opened.execute("UPDATE meta SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT) WHERE key = 'epoch'")
