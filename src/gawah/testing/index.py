@@ -87,6 +87,7 @@ class FakeIndexCatalog:
             tuple(self.deletions),
             dict(self.collections),
             dict(self.tokens),
+            self.tokens[self.epoch],
         )
 
 
@@ -101,10 +102,7 @@ class FakeIndexFeed:
     deletions: tuple[tuple[int, int], ...] = ()
     collections: dict[int, str] = field(default_factory=dict)
     tokens: dict[int, str] = field(default_factory=dict)
-    token: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.token = self.tokens.get(self.epoch, "")
+    token: str = ""
 
     def knows(self, epoch: int, token: str) -> bool:
         return self.tokens.get(epoch) == token
