@@ -13,13 +13,12 @@ from typing import Self
 from gawah.ask import Assistant, ask
 from gawah.chunk import Audit, Chunking
 from gawah.cite import Hear
-from gawah.config import Settings
+from gawah.config import Settings, pinned_model
 from gawah.errors import ConfigurationError, ModelMissingError, NotFoundError, StoreError
 from gawah.extract.detect import detect
 from gawah.extract.registry import extractor_for
 from gawah.extract.sandbox import Limits, Options, Sandbox
 from gawah.extract.senses import Senses
-from gawah.extract.showing import shown_page, with_boxes
 from gawah.gate import (
     CalibratedGate,
     CalibrationStamp,
@@ -29,10 +28,9 @@ from gawah.gate import (
     load_calibration,
     packaged_calibration,
 )
-from gawah.generate import ExtractiveGenerator, LocalGenerator, OpenAIGenerator
+from gawah.generate import ExtractiveGenerator
 from gawah.index.local import LocalIndex
 from gawah.ingest import PIPELINE, Intake, Plan, plan_folder, run_jobs, run_plan, stale_parts
-from gawah.models.cross_encoder import load_cross_encoder
 from gawah.models.encoder import load_encoder
 from gawah.models.folder import fetch_advice, fetched_folder
 from gawah.models.shelf.known import DEFAULT_RERANKER, KNOWN
@@ -127,7 +125,7 @@ class Application:
         generator = self._generator
         if generator is None:
             generator = build_generator(self.settings, self.embedder)
-            if isinstance(generator, LocalGenerator):
+            if isinstance(generator, contextlib.AbstractContextManager):  # one with a model in this process
                 self._resources.enter_context(generator)
         return Assistant(self.catalog, self.retriever, gate, generator, notes, self.settings.strict)
 
@@ -285,9 +283,10 @@ def analyze_document(text: str) -> tuple[list[str], list[str]]:
 
 
 def build_embedder(settings: Settings) -> Embedder:
+    name, sha256 = pinned_model(settings.model)
     return load_encoder(
-        settings.model,
-        expected_sha256=settings.model_sha256 or None,
+        name,
+        expected_sha256=sha256,
         cache_directory=settings.cache,
         n_threads=settings.threads or None,
     )
@@ -304,6 +303,8 @@ def build_reranker(settings: Settings) -> tuple[Reranker | None, tuple[str, ...]
         return None, ()
     if kind == "late":
         return LateInteraction(), ()
+    from gawah.models.cross_encoder import load_cross_encoder
+
     try:
         found = load_cross_encoder(
             named.strip() or DEFAULT_RERANKER, cache_directory=settings.cache, n_threads=settings.threads or None
@@ -318,18 +319,15 @@ def build_reranker(settings: Settings) -> tuple[Reranker | None, tuple[str, ...]
 def build_gate(settings: Settings, stamp: CalibrationStamp) -> tuple[Gate, tuple[str, ...]]:
     """The gate of the settings, and a note where it is not the one they ask for.
 
-    Raises ConfigurationError for a calibration that was named and does not hold here, or would not be used. Where only
-    the one that ships does not hold, the reference gate decides and every outcome says so.
+    Raises ConfigurationError for a calibration that was named and does not hold here. Where only the one that ships does
+    not hold, the reference gate decides and every outcome says so.
     """
     reference = ReferenceGate(settings.gate_threshold, settings.passages)
-    if settings.gate == "reference":
-        if settings.calibration is not None:
-            raise ConfigurationError(
-                f"the calibration {settings.calibration} would not be used: set gate to calibrated, or name no calibration"
-            )
+    kind, _, named = settings.gate.partition(":")
+    if kind == "reference":
         return reference, ()
-    if settings.calibration is not None:
-        return CalibratedGate(load_calibration(settings.calibration, stamp), settings.passages), ()
+    if named:
+        return CalibratedGate(load_calibration(Path(named.strip()).expanduser(), stamp), settings.passages), ()
     calibration = packaged_calibration()
     if differing := differences(calibration.stamp, stamp):
         return reference, (
@@ -346,9 +344,13 @@ def build_generator(settings: Settings, embedder: Embedder) -> Generator:
             raise ConfigurationError(
                 "the local generator needs a model: set generator_model to a GGUF file (GAWAH_GENERATOR_MODEL)"
             )
+        from gawah.generate.local import LocalGenerator
+
         return LocalGenerator(_gguf_model(settings), threads=settings.threads, deadline_s=settings.generator_timeout_s)
     if not settings.generator_model:
         raise ConfigurationError("the openai generator needs a model name: set generator_model (GAWAH_GENERATOR_MODEL)")
+    from gawah.generate.openai import OpenAIGenerator
+
     return OpenAIGenerator(
         base_url=settings.openai_url,
         model=settings.generator_model,
@@ -382,6 +384,8 @@ def draw_page(settings: Settings, file: Path, number: int, png: Path) -> tuple[i
 
     Raises UsageError for a type without pages, NotFoundError for a page or file that is not there, ExtractionError.
     """
+    from gawah.extract.showing import shown_page, with_boxes
+
     source, data = _read_file(settings, file)
     with Sandbox(limits_of(settings), options_of(settings)) as sandbox:
         shown = shown_page(sandbox, data, detect(source.media_type, data).media_type, number)
