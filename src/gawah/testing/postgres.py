@@ -89,7 +89,7 @@ class PostgresServer:
         import psycopg
 
         with contextlib.closing(psycopg.connect(self.address(schema), autocommit=True)) as connection:
-            connection.execute(statement)  # type: ignore[call-overload]
+            connection.execute(statement)
 
     def new_address(self) -> str:
         """The address of an empty schema."""

@@ -37,7 +37,7 @@ Raw = psycopg.Connection[PostgresRow]
 def open_raw(address: Address) -> Raw:
     """A session in autocommit mode; raises StoreError when there is no server, ConfigurationError for another encoding."""
     name = f"gawah {socket.gethostname()}:{os.getpid()}"[:63]
-    parameters = {**_DEFAULTS, "application_name": name, **address.parameters, "client_encoding": "UTF8"}
+    parameters: dict[str, Any] = {**_DEFAULTS, "application_name": name, **address.parameters, "client_encoding": "UTF8"}
     try:
         raw = psycopg.connect(
             "", autocommit=True, cursor_factory=psycopg.RawCursor, row_factory=postgres_rows, **parameters
@@ -48,11 +48,7 @@ def open_raw(address: Address) -> Raw:
             f"{address.shown} cannot be reached ({line}); check that the server runs and the address"
         ) from None
     try:
-        encoding = raw.info.parameter_status("server_encoding")
-        if encoding != "UTF8":
-            raise ConfigurationError(
-                f"{address.shown} is encoded as {encoding}, which cannot hold every text; make one with: createdb -E UTF8"
-            )
+        _require_utf8(raw, address)
         raw.adapters.register_dumper(str, StrDumper)  # every text is said to be one, so that nothing is guessed
         raw.adapters.register_dumper(int, Int8Dumper)
         with postgres_errors(address):
@@ -61,6 +57,14 @@ def open_raw(address: Address) -> Raw:
         raw.close()
         raise
     return raw
+
+
+def _require_utf8(raw: Raw, address: Address) -> None:
+    encoding = raw.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise ConfigurationError(
+            f"{address.shown} is encoded as {encoding}, which cannot hold every text; make one with: createdb -E UTF8"
+        )
 
 
 class PostgresConnection:
@@ -93,7 +97,7 @@ class PostgresConnection:
 
     def execute_as_it_is(self, definition: str) -> None:
         """A statement in PostgreSQL's own words, without values."""
-        self.raw.execute(definition)  # type: ignore[arg-type]
+        self.raw.execute(definition)
 
     def _sent(self, sql: str, values: Sequence[Any]) -> psycopg.Cursor[PostgresRow]:
         return self.raw.cursor(binary=True).execute(translated(sql), list(values))
@@ -138,15 +142,17 @@ class Connections:
                 for lock in locks:
                     opened.execute(lock)
                 yield opened
-                if opened.execute("COMMIT").statusmessage != "COMMIT":
-                    raise StoreError(
-                        f"{self._address.shown} took a transaction back that had failed; run the command again"
-                    )
+                self._commit(opened)
             except BaseException:
                 if not opened.is_gone and opened.in_transaction:
                     with contextlib.suppress(psycopg.Error):
                         opened.execute("ROLLBACK")
                 raise
+
+    def _commit(self, opened: PostgresConnection) -> None:
+        """A failed statement that somebody overlooked makes a ROLLBACK of it, without an error."""
+        if opened.execute("COMMIT").statusmessage != "COMMIT":
+            raise StoreError(f"{self._address.shown} took a transaction back that had failed; run the command again")
 
     @contextlib.contextmanager
     def _given(self) -> Iterator[PostgresConnection]:

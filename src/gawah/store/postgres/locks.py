@@ -6,8 +6,6 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterator
 
-import psycopg
-
 from gawah.errors import StoreBusyError, StoreError
 from gawah.store.postgres.connection import Raw, has_ended, open_raw
 from gawah.store.postgres.errors import Address, postgres_errors
@@ -37,7 +35,7 @@ def writer_lock(address: Address) -> Iterator[None]:
             if not _first(raw, f"SELECT pg_try_advisory_lock({key(WRITER)})"):
                 holder = _first(
                     raw,
-                    "SELECT max(a.application_name) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid "
+                    "SELECT max(a.application_name) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid "  # noqa: S608
                     f"WHERE l.locktype = 'advisory' AND l.granted AND l.classid = {_FAMILY}::oid "
                     f"AND l.objid = (current_schema()::regnamespace::oid::bigint * 8 + {WRITER})::bit(32)::integer::oid",
                 )
@@ -105,6 +103,6 @@ class WorkersSigns:
         return raw
 
 
-def _first(raw: psycopg.Connection, question: str) -> object:
+def _first(raw: Raw, question: str) -> object:
     row = raw.execute(question).fetchone()
     return None if row is None else row[0]
