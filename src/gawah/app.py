@@ -96,7 +96,9 @@ class Application:
 
     @cached_property
     def index(self) -> LocalIndex:
-        return LocalIndex(self.settings.store, analyze_document)
+        return LocalIndex(
+            self.settings.store, analyze_document, keeps_copies=bool(self.settings.catalog.get_secret_value())
+        )
 
     @cached_property
     def sandbox(self) -> Sandbox:
