@@ -39,12 +39,22 @@ class MaintainedIndex(Protocol):
         ...
 
 
-def tidy(catalog: Catalog, index: MaintainedIndex, *, everything: bool = False) -> None:
-    """Seals the tail or compacts the segments when that is due, or always. Call it under the writer's lock."""
-    with catalog.snapshot() as snapshot:
+def tidy(
+    catalog: Catalog,
+    index: MaintainedIndex,
+    *,
+    generation: int | None = None,
+    whole_tail: bool = False,
+    everything: bool = False,
+) -> None:
+    """Seals the tail or compacts the segments of a generation, the active one unless named, when that is due.
+
+    `whole_tail`: seals it however short it is; `everything`: writes all as one segment. Call it under the writer's lock.
+    """
+    with catalog.snapshot(generation) as snapshot:
         old = [segment.name for segment in snapshot.segments()]
         _, mark = snapshot.deleted(0)
-        due = "compact" if everything else index.due(snapshot)
+        due = "compact" if everything else index.due(snapshot) or ("seal" if whole_tail else None)
         if due is None:
             return
         if due == "compact":
@@ -53,8 +63,13 @@ def tidy(catalog: Catalog, index: MaintainedIndex, *, everything: bool = False) 
             new, replaced, mark = index.seal(snapshot), [], 0
     if new is not None or replaced:
         catalog.replace_segments(replaced, new, applied_mark=mark or None)
+    remove_leftovers(catalog, index)
+
+
+def remove_leftovers(catalog: Catalog, index: MaintainedIndex) -> None:
+    """Removes files of segments that no generation has registered. Call it under the writer's lock."""
     with catalog.snapshot() as snapshot:
-        index.remove_unregistered([segment.name for segment in snapshot.segments()])
+        index.remove_unregistered(snapshot.segment_names())
 
 
 def repair(catalog: Catalog, index: MaintainedIndex) -> list[str]:
@@ -62,13 +77,19 @@ def repair(catalog: Catalog, index: MaintainedIndex) -> list[str]:
 
     Segments hold nothing that the catalog does not: nothing can be lost by this, and nothing else is changed.
     """
-    with catalog.snapshot() as snapshot:
-        repaired = index.repair(snapshot)
+    repaired: list[tuple[SegmentRecord, SegmentRecord | None]] = []
+    for generation in _generations(catalog):
+        with catalog.snapshot(generation) as snapshot:
+            repaired += index.repair(snapshot)
     for old, new in repaired:
         catalog.replace_segments([old.name], new)
-    with catalog.snapshot() as snapshot:
-        index.remove_unregistered([segment.name for segment in snapshot.segments()])
+    remove_leftovers(catalog, index)
     return [old.name for old, _ in repaired]
+
+
+def _generations(catalog: Catalog) -> list[int]:
+    with catalog.snapshot() as snapshot:
+        return [generation.id for generation in snapshot.generations()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +122,8 @@ def finish_purge(catalog: Catalog, index: MaintainedIndex) -> None:
     """Does what a purge still owes, this one or one that was interrupted: rewrites every file of the store."""
     if catalog.purge_owed():
         catalog.drop_abandoned_embeddings()
-        tidy(catalog, index, everything=True)
+        for generation in _generations(catalog):  # the words of a document are in the files of all that held it
+            tidy(catalog, index, generation=generation, everything=True)
         catalog.vacuum()
 
 

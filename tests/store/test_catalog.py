@@ -276,14 +276,20 @@ def test_an_older_store_tells_what_its_documents_quality_and_warnings_were(catal
     document = add(catalog, "a.pdf", "Nobody may cross.\n")
     catalog.close()
     older = sqlite3.connect(tmp_path / "store" / "catalog.sqlite")
-    older.execute("ALTER TABLE documents DROP COLUMN quality")
-    older.execute("ALTER TABLE documents DROP COLUMN warnings")
+    older.executescript(
+        "DROP TABLE generation_documents; DROP TABLE epochs; DROP INDEX generations_one_building; "
+        "DROP INDEX segments_by_generation; DROP INDEX deletions_by_generation; "
+        + "".join(f"ALTER TABLE generations DROP COLUMN {name};" for name in ("source", "switched_at", "dropped_at"))
+        + "".join(f"ALTER TABLE documents DROP COLUMN {name};" for name in ("quality", "warnings", "version"))
+    )
     older.execute(
         "UPDATE contents SET extraction = json_set(extraction, '$.quality', json('{\"pages\": 7}'), '$.warnings', json('[\"ß\"]'))"
     )
-    older.execute(f"PRAGMA user_version = {len(MIGRATIONS) - 2}")
+    older.execute(f"PRAGMA user_version = {len(MIGRATIONS) - 3}")
     older.commit()
     older.close()
     with SqliteCatalog(tmp_path / "store").snapshot() as snapshot:
         (record,) = snapshot.documents()
+        (generation,) = snapshot.generations()
+        assert (generation.state, generation.source, len(snapshot.token)) == ("active", "", 16)
     assert (record.id, record.quality, record.warnings) == (document.id, {"pages": 7}, ("ß",))

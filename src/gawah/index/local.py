@@ -74,7 +74,7 @@ class LocalIndex:
     def view(self, feed: IndexFeed) -> LocalView:
         """The index at the feed's epoch: the view made before, or one made from the nearest older one."""
         with self._lock:
-            ours = [view for view in self._views if view.generation == feed.generation and view.epoch <= feed.epoch]
+            ours = [view for view in self._views if view.generation == feed.generation and _is_past(view, feed)]
             base = max(ours, key=lambda view: view.epoch, default=None)
             if base is not None and base.epoch == feed.epoch:
                 return base
@@ -164,7 +164,7 @@ class LocalIndex:
             last_seq=int(new[-1].part.seqs[-1]) if new else before.last_seq,
             mark=mark,
         )
-        return LocalView(feed.generation, feed.epoch, contents, prefilter_above=self._prefilter_above)
+        return LocalView(feed.generation, feed.epoch, contents, token=feed.token, prefilter_above=self._prefilter_above)
 
     def _opened(
         self, records: Sequence[SegmentRecord], feed: IndexFeed
@@ -173,8 +173,8 @@ class LocalIndex:
         known: dict[SegmentRecord, Portion] = {}
         faults: dict[SegmentRecord, str] = {}
         for view in self._views:
-            # what a newer view took from the catalog lacks the chunks that were deleted since this feed
-            lacking = view.contents.faults if view.epoch > feed.epoch else {}
+            # what a view of another time took from the catalog may lack chunks of this feed
+            lacking = {} if _is_past(view, feed) else view.contents.faults
             known |= {
                 record: whole(portion.part)
                 for record, portion in view.contents.segments.items()
@@ -224,6 +224,11 @@ class LocalIndex:
         while piece := list(islice(rows, _ROWS_A_PIECE)):
             portions.append(whole(build_part(piece, self._analyze)))
         return portions
+
+
+def _is_past(view: LocalView, feed: IndexFeed) -> bool:
+    """Whether the view is of a state that the feed's catalog came by: a restored one reaches the same numbers again."""
+    return view.epoch <= feed.epoch and feed.knows(view.epoch, view.token)
 
 
 def _joined(tail: Sequence[Portion], new: Sequence[Portion]) -> tuple[Portion, ...]:

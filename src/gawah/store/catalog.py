@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
-from gawah.errors import StampMismatchError
 from gawah.fingerprint import sha256_text
 from gawah.ports import Embedding, SegmentRecord
-from gawah.store import answers, connection, jobs, records
+from gawah.store import answers, connection, epochs, generations, jobs, records
 from gawah.store import chunks as chunk_rows
 from gawah.store.snapshot import SqlSnapshot
 from gawah.store.sql import Connection, Database, Order
@@ -25,7 +24,9 @@ from gawah.types import (
     AnswerRecord,
     Document,
     DocumentCounters,
+    DocumentRecord,
     DocumentState,
+    DroppedGeneration,
     Failure,
     IndexedChunk,
     Job,
@@ -33,7 +34,6 @@ from gawah.types import (
     ModelStamp,
     Stamp,
 )
-from gawah.wire import to_json
 
 LEASE_S = 600.0  # longer than the wall limit of an extraction; embedding renews it batch by batch
 
@@ -74,10 +74,13 @@ class SqlCatalog:
         self._database.close()
 
     @contextlib.contextmanager
-    def snapshot(self) -> Iterator[SqlSnapshot]:
-        """One consistent view; do not write through this catalog from the same thread while it is open."""
+    def snapshot(self, generation: int | None = None) -> Iterator[SqlSnapshot]:
+        """One consistent view, of the active generation or the one named (NotFoundError for one that never was).
+
+        Do not write through this catalog from the same thread while it is open.
+        """
         with self._database.snapshot() as opened:
-            yield SqlSnapshot(opened)
+            yield SqlSnapshot(opened, generation)
 
     def reading(self) -> contextlib.AbstractContextManager[Connection]:
         """A connection of this thread to read from, for the other keepers of this database (keyring.py, uploads.py)."""
@@ -103,20 +106,63 @@ class SqlCatalog:
     # --- generations
 
     @_again
-    def generation_for(self, model: ModelStamp) -> int:
+    def generation_for(self, model: ModelStamp, source: str = "") -> int:
         """The active generation, made when there is none; raises StampMismatchError when another model built it."""
         with self._database.writing(Order.CONTENT) as opened:
-            row = opened.execute("SELECT id, model FROM generations WHERE state = 'active'").fetchone()
-            written = json.dumps(to_json(model), sort_keys=True)
-            if row is None:
-                made = opened.execute(
-                    "INSERT INTO generations (model, state, created_at) VALUES (?, 'active', ?) RETURNING id",
-                    (written, self.clock()),
-                ).fetchall()
-                return int(made[0][0])
-            if row["model"] != written:
-                raise StampMismatchError(chunk_rows.mismatch(json.loads(row["model"]), model))
-            return int(row["id"])
+            return generations.active_for(opened, model, source, self.clock())
+
+    @_again
+    def begin_generation(self, model: ModelStamp, source: str) -> int:
+        """The generation of that model, begun when there is none; raises UsageError while another one is half built."""
+        with self._database.writing(Order.CONTENT) as opened:
+            return generations.begin(opened, model, source, self.clock())
+
+    @_again
+    def rechunk_document(
+        self,
+        generation: int,
+        record: DocumentRecord,
+        chunks: Sequence[IndexedChunk],
+        stamp: Stamp,
+        counters: DocumentCounters,
+    ) -> bool:
+        """Puts chunks of the stored text into a generation in place of what it has of it.
+
+        False, and nothing is done, when the document has another version by now or is gone, or when an embedding of it
+        was dropped meanwhile. Raises StampMismatchError when the generation is another model's.
+        """
+        key = chunk_rows.embedding_key(stamp.model)
+        with self._database.writing(Order.CONTENT) as opened:
+            chosen = generations.require_model(opened, generation, stamp.model)
+            now = opened.execute("SELECT version FROM documents WHERE no = ?", (record.no,)).fetchone()
+            if now is None or now[0] != record.version:
+                return False
+            texts = {item.text_sha256 for item in chunks}
+            if texts - chunk_rows.known_texts(opened, key, texts):
+                return False
+            replaced = chunk_rows.remove(opened, record.no, generation)
+            chunk_rows.insert(opened, record.no, generation, chunks, key)
+            generations.note(opened, chosen, record.no, stamp, counters)
+            chunk_rows.drop_unused(opened, replaced)
+            epochs.bump(opened)
+            return True
+
+    @_again
+    def switch_generation(self, generation: int) -> int:
+        """Makes a generation the active one if it lacks no searchable document; returns how many it lacks."""
+        with self._database.writing(Order.CONTENT) as opened:
+            n_lacking = generations.switch(opened, generation, self.clock())
+            if not n_lacking:
+                epochs.bump(opened)
+            return n_lacking
+
+    @_again
+    def drop_generation(self, generation: int) -> DroppedGeneration:
+        """Throws away all that a generation holds which is not the active one (UsageError)."""
+        with self._database.writing(Order.CONTENT) as opened:
+            dropped = generations.drop(opened, generation, self.clock())
+            epochs.bump(opened)
+            return dropped
 
     # --- jobs
 
@@ -164,12 +210,7 @@ class SqlCatalog:
     def known_embeddings(self, model: ModelStamp, text_sha256: Iterable[str]) -> set[str]:
         """Which texts have been embedded by this model already."""
         with self._database.reading() as opened:
-            rows = opened.execute(
-                "SELECT text_sha256 FROM embeddings WHERE model_sha256 = ? AND text_sha256 IN "
-                "(SELECT value FROM json_each(?))",
-                (chunk_rows.embedding_key(model), json.dumps(list(text_sha256))),
-            )
-            return {row[0] for row in rows}
+            return chunk_rows.known_texts(opened, chunk_rows.embedding_key(model), text_sha256)
 
     @_again
     def put_embeddings(self, model: ModelStamp, embeddings: Mapping[str, Embedding]) -> None:
@@ -191,36 +232,36 @@ class SqlCatalog:
     ) -> None:
         """Makes a version of a document searchable and its job done.
 
-        Raises LeaseLostError when another worker holds the job, StampMismatchError when the generation is another
-        model's. Every embedding must have been put before.
+        Raises LeaseLostError when another worker holds the job, StampMismatchError when the active generation is another
+        model's. Every embedding must have been put before. Other generations hold the document no more.
         """
-        generation = self.generation_for(stamp.model)
         now = self.clock()
         with self._database.writing(Order.CONTENT) as opened:
             jobs.check(opened, job)
-            replaced = chunk_rows.remove_chunks(opened, job.document.no, generation)
+            generation = generations.active_for(opened, stamp.model, "", now)
+            replaced = generations.forget(opened, job.document.no)
             opened.execute(
                 "INSERT INTO contents (document_no, text, extraction) VALUES (?1, ?2, ?3) "
                 "ON CONFLICT (document_no) DO UPDATE SET text = ?2, extraction = ?3",
                 (job.document.no, document.text, records.extraction_json(document)),
             )
-            chunk_rows.insert_chunks(opened, job.document.no, generation, chunks, chunk_rows.embedding_key(stamp.model))
+            chunk_rows.insert(opened, job.document.no, generation, chunks, chunk_rows.embedding_key(stamp.model))
             source = document.source
             opened.execute(
                 "UPDATE documents SET state = 'ready', failure_code = NULL, failure_reason = NULL, retryable = 0, "
                 "next_try_at = NULL, media_type = ?, size_bytes = ?, file_sha256 = ?, indexed_sha256 = ?, title = ?, "
                 "language = ?, text_sha256 = ?, stamp = ?, n_chars = ?, n_chunks = ?, n_tokens = ?, n_truncated = ?, "
-                "quality = ?, warnings = ?, updated_at = ? WHERE no = ?",
+                "quality = ?, warnings = ?, updated_at = ?, version = version + 1 WHERE no = ?",
                 (
                     source.media_type, source.size_bytes, source.sha256, source.sha256, document.title,
-                    document.language, sha256_text(document.text), json.dumps(to_json(stamp), sort_keys=True),
+                    document.language, sha256_text(document.text), records.stamp_json(stamp),
                     counters.n_chars, counters.n_chunks, counters.n_tokens, counters.n_truncated,
                     json.dumps(dict(document.quality)), json.dumps(document.warnings), now, job.document.no,
                 ),
             )  # fmt: skip
             jobs.finish(opened, job)
             chunk_rows.drop_unused(opened, replaced)
-            chunk_rows.bump_epoch(opened)
+            epochs.bump(opened)
 
     @_again
     def note_file(self, job: Job, media_type: str, size_bytes: int, sha256: str) -> None:
@@ -237,8 +278,8 @@ class SqlCatalog:
     def delete_documents(self, document_nos: Sequence[int]) -> int:
         """Removes documents with all that was made of them; returns how many chunks went."""
         with self._database.writing(Order.CONTENT) as opened:
-            n_chunks = chunk_rows.delete(opened, document_nos)
-            chunk_rows.bump_epoch(opened)
+            n_chunks = generations.delete_documents(opened, document_nos)
+            epochs.bump(opened)
             return n_chunks
 
     # --- segments
@@ -259,7 +300,7 @@ class SqlCatalog:
                     opened.execute(
                         "DELETE FROM deletions WHERE generation = ? AND mark <= ?", (new.generation, applied_mark)
                     )
-            chunk_rows.bump_epoch(opened)
+            epochs.bump(opened)
 
     # --- answers
 
@@ -308,11 +349,11 @@ class SqlCatalog:
         A purge is owed from then on, until `vacuum` has rewritten the file. Returns (chunks deleted, outcomes emptied).
         """
         with self._database.writing(Order.CONTENT, Order.LOG) as opened:
-            n_chunks = chunk_rows.delete(opened, document_nos)
+            n_chunks = generations.delete_documents(opened, document_nos)
             chosen = answers.removed_documents(opened) if document_ids is None else document_ids
             n_answers = answers.redact(opened, chosen)
             answers.set_meta(opened, "purge_owed", "1")
-            chunk_rows.bump_epoch(opened)
+            epochs.bump(opened)
             return n_chunks, n_answers
 
     def purge_owed(self) -> bool:

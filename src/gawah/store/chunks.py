@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from gawah.store.sql import Connection
 from gawah.types import IndexedChunk, ModelStamp
@@ -15,38 +15,7 @@ def embedding_key(model: ModelStamp) -> str:
     return f"{model.sha256}:{model.recipe_sha256}:{model.token_format}"
 
 
-def mismatch(stored: Mapping[str, object], model: ModelStamp) -> str:
-    """One line on two models that must not be mixed."""
-    ours = to_json(model)
-    parts = [
-        f"{key} {_short(stored.get(key))} there, {_short(ours[key])} here"
-        for key in ours
-        if ours[key] != stored.get(key)
-    ]
-    return (
-        f"this store was built with {stored.get('name')}, not with {model.name} as it is now ({'; '.join(parts)}); "
-        "set the old model again, or ingest into a new --store"
-    )
-
-
-def _short(value: object) -> str:
-    return str(value)[:12]
-
-
-def delete(opened: Connection, document_nos: Sequence[int]) -> int:
-    """Deletes documents with all that was made of them; returns how many chunks."""
-    n_chunks = 0
-    for no in document_nos:
-        for (generation,) in opened.execute("SELECT id FROM generations").fetchall():
-            removed = remove_chunks(opened, no, generation)
-            drop_unused(opened, removed)
-            n_chunks += len(removed)
-        opened.execute("DELETE FROM jobs WHERE document_no = ?", (no,))
-        opened.execute("DELETE FROM documents WHERE no = ?", (no,))
-    return n_chunks
-
-
-def remove_chunks(opened: Connection, document_no: int, generation: int) -> list[int]:
+def remove(opened: Connection, document_no: int, generation: int) -> list[int]:
     """Deletes a document's chunks and tells the indexes; returns the ids of the embeddings they used."""
     which = (document_no, generation)
     opened.execute(
@@ -58,9 +27,8 @@ def remove_chunks(opened: Connection, document_no: int, generation: int) -> list
     return [row[0] for row in rows.fetchall()]
 
 
-def insert_chunks(
-    opened: Connection, document_no: int, generation: int, chunks: Sequence[IndexedChunk], key: str
-) -> None:
+def insert(opened: Connection, document_no: int, generation: int, chunks: Sequence[IndexedChunk], key: str) -> None:
+    """`key` is that of the generation's model; every embedding must be there."""
     opened.executemany(
         "INSERT INTO chunks (id, generation, document_no, ordinal, section, first, past, n_tokens, n_head_chars, text, "
         "locator, embedding) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
@@ -76,7 +44,7 @@ def insert_chunks(
     )  # fmt: skip
 
 
-def drop_unused(opened: Connection, embeddings: Sequence[int]) -> None:
+def drop_unused(opened: Connection, embeddings: Iterable[int]) -> None:
     """Deletes those of the given embeddings that no chunk refers to any more."""
     opened.executemany(
         "DELETE FROM embeddings WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM chunks WHERE embedding = ?1)",
@@ -84,5 +52,10 @@ def drop_unused(opened: Connection, embeddings: Sequence[int]) -> None:
     )
 
 
-def bump_epoch(opened: Connection) -> None:
-    opened.execute("UPDATE meta SET value = CAST(CAST(value AS BIGINT) + 1 AS TEXT) WHERE key = 'epoch'")
+def known_texts(opened: Connection, key: str, texts: Iterable[str]) -> set[str]:
+    """Which of the texts (by their hashes) the model of that key has embedded."""
+    rows = opened.execute(
+        "SELECT text_sha256 FROM embeddings WHERE model_sha256 = ? AND text_sha256 IN (SELECT value FROM json_each(?))",
+        (key, json.dumps(list(texts))),
+    )
+    return {row[0] for row in rows}

@@ -193,7 +193,36 @@ UPDATE documents SET warnings = coalesce(
   (SELECT json_extract(extraction, '$.warnings') FROM contents WHERE document_no = documents.no), '[]');
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _SERVING, _QUALITY, _WARNINGS)
+# A generation that is not active notes in `generation_documents` what it holds; of the active one `documents` says it.
+_GENERATIONS = """
+ALTER TABLE generations ADD COLUMN source TEXT NOT NULL DEFAULT '';
+ALTER TABLE generations ADD COLUMN switched_at REAL;
+ALTER TABLE generations ADD COLUMN dropped_at REAL;
+CREATE UNIQUE INDEX generations_one_building ON generations (state) WHERE state = 'building';
+
+ALTER TABLE documents ADD COLUMN version INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX segments_by_generation ON segments (generation, first_seq);
+CREATE INDEX deletions_by_generation ON deletions (generation, mark);
+
+CREATE TABLE generation_documents (
+  generation  INTEGER NOT NULL REFERENCES generations (id),
+  document_no INTEGER NOT NULL REFERENCES documents (no) ON DELETE CASCADE,
+  stamp       TEXT NOT NULL,
+  n_chunks    INTEGER NOT NULL,
+  n_tokens    INTEGER NOT NULL,
+  n_truncated INTEGER NOT NULL,
+  PRIMARY KEY (generation, document_no)
+) WITHOUT ROWID;
+CREATE INDEX generation_documents_by_document ON generation_documents (document_no);
+
+CREATE TABLE epochs (epoch INTEGER PRIMARY KEY, token TEXT NOT NULL);
+-- sqlite only
+INSERT INTO epochs SELECT CAST(value AS INTEGER), lower(hex(randomblob(8))) FROM meta WHERE key = 'epoch';
+-- postgres only
+INSERT INTO epochs SELECT CAST(value AS BIGINT), substr(md5(random()::text), 1, 16) FROM meta WHERE key = 'epoch';
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _SERVING, _QUALITY, _WARNINGS, _GENERATIONS)
 
 
 def statements_of(migration: str, dialect: Literal["sqlite", "postgres"]) -> list[str]:

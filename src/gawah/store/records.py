@@ -43,7 +43,8 @@ _NO_PLACES = '"places":[]'
 DOCUMENT_COLUMNS = (
     "d.no, d.id, d.collection, d.name, d.uri, d.media_type, d.size_bytes, d.file_sha256, d.indexed_sha256, d.state, "
     "d.failure_code, d.failure_reason, d.retryable, d.attempts, d.next_try_at, d.title, d.language, d.text_sha256, "
-    "d.stamp, d.n_chars, d.n_chunks, d.n_tokens, d.n_truncated, d.quality, d.warnings, d.updated_at"
+    "d.stamp, d.n_chars, d.n_chunks, d.n_tokens, d.n_truncated, d.quality, d.warnings, d.updated_at, "
+    "d.version"
 )
 CHUNK_COLUMNS = (
     "c.id AS chunk_id, d.id AS document_id, c.ordinal, c.section, c.first, c.past, c.n_tokens, c.n_head_chars, c.text"
@@ -79,7 +80,12 @@ def document_record(row: Row) -> DocumentRecord:
         updated_at=row["updated_at"],
         quality=json.loads(row["quality"]),
         warnings=tuple(json.loads(row["warnings"])),
+        version=row["version"],
     )
+
+
+def stamp_json(stamp: Stamp) -> str:
+    return json.dumps(to_json(stamp), sort_keys=True)
 
 
 def chunk(row: Row) -> Chunk:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gawah.errors import NotFoundError
 from gawah.fragment import locate_each
 from gawah.ports import IndexRow, SegmentRecord
-from gawah.store import records
+from gawah.store import epochs, generations, records
 from gawah.store.sql import Connection, Row
 from gawah.types import (
     CharRange,
@@ -19,13 +19,14 @@ from gawah.types import (
     Document,
     DocumentRecord,
     Filter,
+    Generation,
     Hit,
+    Holding,
     Locator,
     ModelStamp,
     Passage,
     Span,
 )
-from gawah.wire import from_json
 
 _MOST_CHARS = (1 << 30) - 1  # no text is longer: a row holds at most a gigabyte
 _ROWS_A_PAGE = 1024  # 15 MiB of MiniLM's vectors and token codes
@@ -34,14 +35,36 @@ _ROWS_A_PAGE = 1024  # 15 MiB of MiniLM's vectors and token codes
 class SqlSnapshot:
     """Implements ports.Snapshot. It is valid while its transaction is open."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, generation: int | None = None) -> None:
+        """Of the active generation unless one is named; NotFoundError for one that never was."""
         self._connection = connection
-        self.epoch = int(self._one("SELECT value FROM meta WHERE key = 'epoch'")[0])
-        active = connection.execute("SELECT id, model FROM generations WHERE state = 'active'").fetchone()
-        self.generation: int = active[0] if active else 0
-        self.model: ModelStamp | None = from_json(ModelStamp, json.loads(active[1])) if active else None
+        self.epoch, self.token = epochs.current(connection)
+        read = generations.active(connection) if generation is None else generations.of(connection, generation)
+        self.generation: int = read.id if read else 0
+        self.model: ModelStamp | None = read.model if read else None
+
+    # --- generations
+
+    def generations(self) -> list[Generation]:
+        """All there ever were, by number."""
+        return generations.every(self._connection)
+
+    def holding(self, generation: int) -> Holding:
+        return generations.holding(self._connection, generation)
+
+    def pending(self, generation: int) -> list[DocumentRecord]:
+        """Searchable documents that a generation lacks, by number; none of the active one."""
+        return generations.pending(self._connection, generation)
+
+    def segment_names(self) -> list[str]:
+        """Of the registered segments of every generation."""
+        return [row[0] for row in self._connection.execute("SELECT name FROM segments ORDER BY name")]
 
     # --- the index's feed
+
+    def knows(self, epoch: int, token: str) -> bool:
+        """Whether this catalog was at that epoch, not long ago."""
+        return epochs.knows(self._connection, epoch, token)
 
     def segments(self) -> list[SegmentRecord]:
         rows = self._connection.execute(
