@@ -39,7 +39,7 @@ from gawah.rerank import CrossReranker, LateInteraction
 from gawah.retrieve import Retrieved, Retriever, retrieve
 from gawah.sources import found_file, read_source
 from gawah.store.answers import broken_links, fault_at_end
-from gawah.store.catalog import SqliteCatalog
+from gawah.store.catalog import SqlCatalog, SqliteCatalog
 from gawah.store.keyring import KeyRing
 from gawah.store.originals import Originals
 from gawah.store.uploads import Uploads
@@ -73,7 +73,7 @@ class Application:
         self._embedder = embedder
         self._generator = generator
         self.chunking = chunking or Chunking(target=settings.target_chars)
-        self.catalog = SqliteCatalog(settings.store, create=create)
+        self.catalog = open_catalog(settings, create=create)
         self._resources = contextlib.ExitStack()
         self._resources.callback(self.catalog.close)
 
@@ -96,7 +96,9 @@ class Application:
 
     @cached_property
     def index(self) -> LocalIndex:
-        return LocalIndex(self.settings.store, analyze_document)
+        return LocalIndex(
+            self.settings.store, analyze_document, keeps_copies=bool(self.settings.catalog.get_secret_value())
+        )
 
     @cached_property
     def sandbox(self) -> Sandbox:
@@ -274,6 +276,20 @@ class Application:
 
     def examine(self) -> Iterator[Check]:
         return examine(self.catalog, self.index, self.embedder)
+
+
+def open_catalog(settings: Settings, *, create: bool = False) -> SqlCatalog:
+    """The catalog of the settings: a database, or a file in the store's folder. Raises as their classes do."""
+    address = settings.catalog.get_secret_value()
+    if not address:
+        return SqliteCatalog(settings.store, create=create)
+    try:
+        from gawah.store.postgres.catalog import PostgresCatalog
+    except ImportError as error:
+        raise ConfigurationError(
+            f"a catalog in PostgreSQL needs psycopg ({error}); install it with: pip install 'gawah[postgres]'"
+        ) from error
+    return PostgresCatalog(address, settings.store, create=create)
 
 
 def analyze_document(text: str) -> tuple[list[str], list[str]]:

@@ -1,7 +1,8 @@
 """Numbered migrations, the same for SQLite and PostgreSQL. Each runs in one transaction with the number that says it ran.
 
 A statement ends with ";" at the end of a line. One that begins with `-- sqlite only` or `-- postgres only` is left out
-elsewhere; column types are SQLite's and are translated (dialect.py).
+elsewhere; column types are SQLite's and are translated (postgres/dialect.py). An index entry of PostgreSQL holds 2,700 bytes
+at most, and paths may be longer: there the hash of collection and name, the id, is what is unique.
 """
 
 from __future__ import annotations
@@ -50,7 +51,12 @@ CREATE TABLE documents (
   updated_at     REAL NOT NULL,
   UNIQUE (collection, name)
 );
+-- postgres only
+ALTER TABLE documents DROP CONSTRAINT documents_collection_name_key;
+-- sqlite only
 CREATE INDEX documents_by_uri ON documents (uri);
+-- postgres only
+CREATE INDEX documents_by_uri ON documents USING hash (uri);
 CREATE INDEX documents_by_state ON documents (state);
 
 CREATE TABLE contents (
@@ -68,6 +74,8 @@ CREATE TABLE embeddings (
   scales       BLOB NOT NULL,
   UNIQUE (model_sha256, text_sha256)
 );
+-- postgres only
+ALTER TABLE embeddings ALTER vector SET STORAGE EXTERNAL, ALTER signs SET STORAGE EXTERNAL;
 
 CREATE TABLE chunks (
   seq          INTEGER PRIMARY KEY AUTOINCREMENT,
