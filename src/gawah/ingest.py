@@ -304,9 +304,7 @@ def _read(intake: Intake, job: Job) -> tuple[SourceFile, bytes]:
 
 def index_chunks(chunking: Chunking, embedder: Embedder, document: Document) -> tuple[IndexedChunk, ...]:
     """A document's chunks for that encoder's window, each with its place in the original and the key of its embedding."""
-    chunks = chunking.chunks(
-        document, count_tokens=embedder.count_tokens, window_tokens=embedder.stamp.window_tokens
-    )
+    chunks = chunking.chunks(document, count_tokens=embedder.count_tokens, window_tokens=embedder.stamp.window_tokens)
     keys = text_keys([chunk.text for chunk in chunks])
     locators = locate_each(document.places, document.text, [chunk.span for chunk in chunks])
     return tuple(IndexedChunk(chunk, locator, key) for chunk, locator, key in zip(chunks, locators, keys, strict=True))

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from gawah.app import Application
 from gawah.errors import NotFoundError, StoreBusyError, StoreError
-from gawah.ingest import run_jobs
 from gawah.sources import discover
 from gawah.store.lock import at_work, writer_lock
 from gawah.types import DocumentRecord, DocumentState
@@ -37,7 +36,7 @@ def work_off(app: Application, wait: Wait, trouble: Callable[[StoreError], None]
             pause_s = POLL_S
             try:
                 app.catalog.requeue_due()
-                yield from _tidied(app, run_jobs(app.intake))
+                yield from _tidied(app, app.worked_off())
             except StoreError as error:
                 trouble(error)
                 pause_s = TROUBLED_S
@@ -60,7 +59,7 @@ def _tidied(app: Application, ended: Iterator[DocumentRecord]) -> Iterator[Docum
 def drain(app: Application) -> None:
     """Works off what is queued now, beside whoever else does, and returns. Raises StoreError."""
     with at_work(app.settings.store, app.catalog.reclaim):
-        for _ in _tidied(app, run_jobs(app.intake)):
+        for _ in _tidied(app, app.worked_off()):
             pass
 
 

@@ -30,6 +30,7 @@ from gawah.types import (
     DocumentState,
     DroppedGeneration,
     Failure,
+    Generation,
     IndexedChunk,
     Job,
     LogHead,
@@ -134,6 +135,11 @@ class SqliteCatalog:
         """The active generation, made when there is none; raises StampMismatchError when another model built it."""
         with self._write() as opened:
             return generations.active_for(opened, model, source, self.clock())
+
+    def generations(self) -> list[Generation]:
+        """All there ever were, by number; it may be asked inside of a snapshot."""
+        with self._read() as opened:
+            return generations.every(opened)
 
     def begin_generation(self, model: ModelStamp, source: str) -> int:
         """The generation of that model, begun when there is none; raises UsageError while another one is half built."""

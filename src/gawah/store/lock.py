@@ -28,7 +28,9 @@ def writer_lock(directory: Path) -> Iterator[None]:
 @contextlib.contextmanager
 def migration_lock(directory: Path) -> Iterator[None]:
     """The same for who builds a generation or switches to one."""
-    with _held_alone(directory / MIGRATION_FILE_NAME, f"is migrating {directory}; `gawah migrate --status` shows how far"):
+    with _held_alone(
+        directory / MIGRATION_FILE_NAME, f"is migrating {directory}; `gawah migrate --status` shows how far"
+    ):
         yield
 
 
