@@ -15,7 +15,7 @@ from gawah.errors import ConfigurationError, StoreBusyError, UsageError
 from gawah.migrate import Migration, bring_up, complete, load_model_of, previous
 from gawah.ports import Embedder
 from gawah.store.lock import migration_lock, writer_lock
-from gawah.types import DocumentRecord, DroppedGeneration, Generation, Holding
+from gawah.types import DocumentRecord, DroppedGeneration, Generation, Holding, ModelStamp
 from gawah.upkeep import remove_leftovers, tidy
 
 _PROBE = "warm"
@@ -52,7 +52,7 @@ def upgrading(app: Application, model: str, *, switch: bool) -> Iterator[Upgrade
     with migration_lock(app.settings.store):
         active = _active(app)
         embedder = app.load_model(model) if model else load_model_of(_half_built(app), app.load_model)
-        warnings = _gate_warnings(app, embedder, refuse=switch and embedder.stamp != active.model)
+        warnings = _gate_warnings(app, embedder.stamp, refuse=switch and embedder.stamp != active.model)
         embedder.embed_query(_PROBE)  # a model that cannot run leaves no generation behind
         number = app.catalog.begin_generation(embedder.stamp, source_of(model) if model else "")
         yield _upgrade(app, number, active, lambda: embedder, warnings)
@@ -66,7 +66,9 @@ def going_back(app: Application) -> Iterator[Upgrade]:
     """
     with migration_lock(app.settings.store):
         before = previous(app.catalog.generations())
-        yield _upgrade(app, before.id, _active(app), cache(lambda: load_model_of(before, app.load_model)), ())
+        embedder = cache(lambda: load_model_of(before, app.load_model))
+        warnings = _gate_warnings(app, before.model, refuse=False)
+        yield _upgrade(app, before.id, _active(app), embedder, warnings)
 
 
 def run(upgrade: Upgrade, *, switch: bool) -> Iterator[DocumentRecord]:
@@ -125,10 +127,10 @@ def _tidier(app: Application, generation: int) -> Callable[[bool], None]:
     return tidied
 
 
-def _gate_warnings(app: Application, embedder: Embedder, *, refuse: bool) -> tuple[str, ...]:
-    """What is to be known of the gate under the new model. ConfigurationError for a named calibration of another model."""
+def _gate_warnings(app: Application, model: ModelStamp, *, refuse: bool) -> tuple[str, ...]:
+    """What is to be known of the gate under that model; or ConfigurationError for a named calibration of another one."""
     try:
-        _, notes = build_gate(app.settings, app.calibration_stamp(embedder.stamp))
+        _, notes = build_gate(app.settings, app.calibration_stamp(model))
     except ConfigurationError as error:
         if refuse:
             raise ConfigurationError(

@@ -49,7 +49,7 @@ def in_lines(
 
 
 def _time_left(spent_s: float, n_done: int, n_all: int) -> str:
-    """ ", about 3 min left" when so much was done in that time; empty when nothing can be said."""
+    """What a progress line says of the time that is left, as a further part of it; empty when nothing can be said."""
     if not n_done or n_done >= n_all:
         return ""
     left_s = spent_s * (n_all - n_done) / n_done
