@@ -295,10 +295,6 @@ class Snapshot(IndexFeed, Protocol):
     model: ModelStamp | None
     """The model stamp of the generation that is read; None before the first document."""
 
-    def generations(self) -> list[Generation]:
-        """All there ever were, by number."""
-        ...
-
     def holding(self, generation: int) -> Holding: ...
 
     def pending(self, generation: int) -> list[DocumentRecord]:
@@ -358,6 +354,10 @@ class Catalog(Protocol):
 
         `source` is kept where none is: the setting that names the model.
         """
+        ...
+
+    def generations(self) -> list[Generation]:
+        """All there ever were, by number; it may be asked inside of a snapshot."""
         ...
 
     def begin_generation(self, model: ModelStamp, source: str) -> int:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from gawah.app import Application
 from gawah.errors import NotFoundError, StoreBusyError, StoreError
-from gawah.ingest import run_jobs
 from gawah.sources import discover
 from gawah.types import DocumentRecord, DocumentState
 from gawah.upkeep import Removed, finish_purge, tidy
@@ -36,7 +35,7 @@ def work_off(app: Application, wait: Wait, trouble: Callable[[StoreError], None]
             pause_s = POLL_S
             try:
                 app.catalog.requeue_due()
-                yield from _tidied(app, run_jobs(app.intake))
+                yield from _tidied(app, app.worked_off())
             except StoreError as error:
                 trouble(error)
                 pause_s = TROUBLED_S
@@ -59,7 +58,7 @@ def _tidied(app: Application, ended: Iterator[DocumentRecord]) -> Iterator[Docum
 def drain(app: Application) -> None:
     """Works off what is queued now, beside whoever else does, and returns. Raises StoreError."""
     with app.catalog.at_work():
-        for _ in _tidied(app, run_jobs(app.intake)):
+        for _ in _tidied(app, app.worked_off()):
             pass
 
 

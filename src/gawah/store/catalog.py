@@ -28,6 +28,7 @@ from gawah.types import (
     DocumentState,
     DroppedGeneration,
     Failure,
+    Generation,
     IndexedChunk,
     Job,
     LogHead,
@@ -99,6 +100,10 @@ class SqlCatalog:
         """Held by who changes the index's files or a folder's documents; StoreBusyError while another does."""
         return self._database.writer_lock(self.directory)
 
+    def migration_lock(self) -> contextlib.AbstractContextManager[None]:
+        """Held by who builds a generation or switches to one; StoreBusyError while another does."""
+        return self._database.migration_lock(self.directory)
+
     def at_work(self) -> contextlib.AbstractContextManager[None]:
         """Shows that this process works off the queue; who finds nobody else there queues anew what the dead left."""
         return self._database.at_work(self.directory, self.reclaim)
@@ -110,6 +115,11 @@ class SqlCatalog:
         """The active generation, made when there is none; raises StampMismatchError when another model built it."""
         with self._database.writing(Order.CONTENT) as opened:
             return generations.active_for(opened, model, source, self.clock())
+
+    def generations(self) -> list[Generation]:
+        """All there ever were, by number; it may be asked inside of a snapshot."""
+        with self._database.reading() as opened:
+            return generations.every(opened)
 
     @_again
     def begin_generation(self, model: ModelStamp, source: str) -> int:

@@ -19,7 +19,6 @@ from gawah.types import (
     Document,
     DocumentRecord,
     Filter,
-    Generation,
     Hit,
     Holding,
     Locator,
@@ -44,10 +43,6 @@ class SqlSnapshot:
         self.model: ModelStamp | None = read.model if read else None
 
     # --- generations
-
-    def generations(self) -> list[Generation]:
-        """All there ever were, by number."""
-        return generations.every(self._connection)
 
     def holding(self, generation: int) -> Holding:
         return generations.holding(self._connection, generation)

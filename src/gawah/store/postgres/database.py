@@ -104,6 +104,11 @@ class PostgresDatabase:
         with lock.writer_lock(directory), locks.writer_lock(self.address):
             yield
 
+    def migration_lock(self, directory: Path) -> contextlib.AbstractContextManager[None]:
+        """One process of all machines; the folder plays no part."""
+        del directory
+        return locks.migration_lock(self.address)
+
     def at_work(self, directory: Path, when_alone: Callable[[], object]) -> contextlib.AbstractContextManager[None]:
         """Whoever works on this database on whatever machine is seen; the folder plays no part."""
         del directory

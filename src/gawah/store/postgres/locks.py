@@ -26,22 +26,29 @@ def order_lock(order: Order) -> str:
     return f"SELECT pg_advisory_xact_lock({key(_NUMBERS[order])})"
 
 
-@contextlib.contextmanager
-def writer_lock(address: Address) -> Iterator[None]:
+def writer_lock(address: Address) -> contextlib.AbstractContextManager[None]:
     """Raises StoreBusyError naming the process that holds it."""
+    return _held_alone(address, WRITER, "is writing to {}; wait until it is done or use another store")
+
+
+def migration_lock(address: Address) -> contextlib.AbstractContextManager[None]:
+    """The same for who builds a generation or switches to one."""
+    return _held_alone(address, MIGRATION, "is migrating {}; `gawah migrate --status` shows how far")
+
+
+@contextlib.contextmanager
+def _held_alone(address: Address, number: int, what: str) -> Iterator[None]:
     raw = open_raw(address)
     try:
         with postgres_errors(address):
-            if not _first(raw, f"SELECT pg_try_advisory_lock({key(WRITER)})"):
+            if not _first(raw, f"SELECT pg_try_advisory_lock({key(number)})"):
                 holder = _first(
                     raw,
                     "SELECT max(a.application_name) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid "  # noqa: S608
                     f"WHERE l.locktype = 'advisory' AND l.granted AND l.classid = {_FAMILY}::oid "
-                    f"AND l.objid = (current_schema()::regnamespace::oid::bigint * 8 + {WRITER})::bit(32)::integer::oid",
+                    f"AND l.objid = (current_schema()::regnamespace::oid::bigint * 8 + {number})::bit(32)::integer::oid",
                 )
-                raise StoreBusyError(
-                    f"{holder or 'another process'} is writing to {address.shown}; wait until it is done or use another store"
-                )
+                raise StoreBusyError(f"{holder or 'another process'} {what.format(address.shown)}")
         yield
     finally:
         raw.close()
