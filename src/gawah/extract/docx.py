@@ -62,6 +62,7 @@ class DocxExtractor:
             walk.blocks(body, Page(walk.assembly))
         walk.finish()
         assembly = walk.assembly
+        assembly.warnings += package.unread_pictures()
         title = sane_title(core_title(package), walk.title, assembly.first_heading, stem(source.name))
         return assembly.document(source, f"{self.name}/{self.version}", title=title)
 

@@ -39,6 +39,7 @@ class OdtExtractor:
             walk.blocks(body, Page(walk.assembly))
         walk.remove_furniture(package)
         assembly = walk.assembly
+        assembly.warnings += package.unread_pictures()
         title = sane_title(meta_title(package), walk.title, assembly.first_heading, stem(source.name))
         return assembly.document(source, f"{self.name}/{self.version}", title=title)
 

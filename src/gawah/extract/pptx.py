@@ -54,6 +54,7 @@ class PptxExtractor:
             raise ExtractionError("empty", "there is no slide in it")
         deck.warn()
         assembly = deck.assembly
+        assembly.warnings += package.unread_pictures()
         title = sane_title(core_title(package), assembly.first_heading, stem(source.name))
         return assembly.document(source, f"{self.name}/{self.version}", title=title)
 
