@@ -344,6 +344,10 @@ class Catalog(Protocol):
 
     def snapshot(self) -> AbstractContextManager[Snapshot]: ...
 
+    def identity(self) -> str:
+        """A name of this store that no other has, for what is kept of it elsewhere; it never changes."""
+        ...
+
     def generation_for(self, model: ModelStamp) -> int:
         """The active generation, made when there is none; raises StampMismatchError when another model built it."""
         ...

@@ -37,7 +37,9 @@ def server_url() -> str:
 
 
 def fresh_index(url: str) -> QdrantIndex:
-    return QdrantIndex(Connection(url), f"gawah-test-{uuid4().hex[:8]}", analyze_plain, Path(tempfile.gettempdir()) / "none")
+    return QdrantIndex(
+        Connection(url), f"gawah-test-{uuid4().hex[:8]}", analyze_plain, Path(tempfile.gettempdir()) / "none"
+    )
 
 
 class TestOverTheVendorsEngine(IndexContract):

@@ -175,6 +175,14 @@ class QdrantIndex:
             self._connection.drop(name)
         return (*left, *remove_unregistered(self._segments, registered))
 
+    def drop(self) -> None:
+        """Removes every collection of this store from the server; the next question builds what it needs."""
+        with self._lock:
+            _, collections = self._connection.names(self._prefix)
+            for name in collections:
+                self._connection.drop(name)
+            self._views = []
+
     # --- bringing a collection up to date
 
     def _contents(self, feed: IndexFeed) -> Contents:
@@ -338,14 +346,16 @@ class QdrantIndex:
     def _write_first_state(self, collection: str, state: State) -> None:
         from qdrant_client.http import models as qdrant
 
-        batch = qdrant.Batch(ids=[points.STATE_POINT], vectors={}, payloads=[asdict(state)])
-        self._connection.upsert(collection, batch)
+        point = qdrant.PointStruct(id=points.STATE_POINT, vector={}, payload=asdict(state))
+        self._connection.upsert(collection, [point])
 
     def _write_state(self, collection: str, state: State, epoch: int) -> None:
         """Writes the state unless the collection is at a newer epoch already: who was slow must not take it back."""
         from qdrant_client.http import models as qdrant
 
-        where = qdrant.Filter(must=[qdrant.HasIdCondition(has_id=[points.STATE_POINT]), _range("epoch", lte=epoch)])
+        where = qdrant.Filter(
+            must=[qdrant.HasIdCondition(has_id=[points.STATE_POINT]), _range(points.EPOCH, lte=epoch)]
+        )
         self._connection.set_payload(collection, asdict(state), where)
 
 

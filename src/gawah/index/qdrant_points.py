@@ -23,6 +23,7 @@ from gawah.ports import IndexRow, Vector
 STATE_POINT = 0  # seqs start at 1; the point says what of the catalog the collection holds
 DENSE, TERMS = "dense", "terms"
 CHUNK, DOCUMENT, SEQ, DEAD, LENGTH, BAG = "chunk", "document", "seq", "dead", "length", "bag"
+EPOCH = "epoch"  # of the state point
 _ROUNDING = 1e-5  # of sums of float32 products in the engine, relative; some fifty terms give 3e-6 at most
 
 

@@ -139,7 +139,7 @@ class Connection:
 
     # --- points
 
-    def upsert(self, name: str, batch: qdrant.Batch) -> None:
+    def upsert(self, name: str, batch: qdrant.Batch | list[qdrant.PointStruct]) -> None:
         self.ask(lambda client: client.upsert(name, batch, wait=True))
 
     def set_payload(self, name: str, payload: dict[str, Any], where: qdrant.Filter) -> None:
@@ -211,7 +211,7 @@ def _payload_indexes(qdrant: Any) -> dict[str, Any]:
     number = qdrant.IntegerIndexParams(type="integer", lookup=False, range=True)
     looked_up = qdrant.IntegerIndexParams(type="integer", lookup=True, range=True)
     bag = qdrant.TextIndexParams(type="text", tokenizer=qdrant.TokenizerType.WHITESPACE, lowercase=False)
-    return {points.SEQ: number, points.DEAD: number, points.DOCUMENT: looked_up, points.BAG: bag}
+    return {points.SEQ: number, points.DEAD: number, points.DOCUMENT: looked_up, points.BAG: bag, points.EPOCH: number}
 
 
 def _address(url: str) -> str:

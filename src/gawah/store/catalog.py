@@ -122,6 +122,16 @@ class SqliteCatalog:
         """A transaction for them; when it has ended, a power cut does not undo it."""
         return self._write()
 
+    def identity(self) -> str:
+        """A name of this store that no other has, for what is kept of it elsewhere; a copied folder has it too."""
+        with self._read() as opened:
+            row = opened.execute("SELECT value FROM meta WHERE key = 'identity'").fetchone()
+        if row is None:
+            with self._write() as opened:
+                opened.execute("INSERT OR IGNORE INTO meta VALUES ('identity', ?)", (os.urandom(8).hex(),))
+                row = opened.execute("SELECT value FROM meta WHERE key = 'identity'").fetchone()
+        return str(row[0])
+
     # --- generations
 
     def generation_for(self, model: ModelStamp) -> int:

@@ -130,11 +130,12 @@ class Engine:
     # --- points
 
     def upsert(self, name: str, body: dict[str, Any]) -> Any:
-        batch = body["batch"]
+        batch = body.get("batch") or {"ids": [], "payloads": [], "vectors": {}}
         made = [
             edge.Point(number, {key: _vector(column[row]) for key, column in batch["vectors"].items()}, payload)
             for row, (number, payload) in enumerate(zip(batch["ids"], batch["payloads"], strict=True))
         ]
+        made += [edge.Point(each["id"], each["vector"], each["payload"]) for each in body.get("points", [])]
         self._shard(name).update(edge.UpdateOperation.upsert_points(made))
         return _DONE
 
@@ -148,14 +149,14 @@ class Engine:
         return _DONE
 
     def retrieve(self, name: str, body: dict[str, Any]) -> Any:
-        records = self._shard(name).retrieve(body["ids"], body.get("with_payload", True), False)
+        records = self._shard(name).retrieve(body["ids"], body.get("with_payload", True), with_vector=False)
         return [{"id": record.id, "payload": record.payload} for record in records]
 
     def scroll(self, name: str, body: dict[str, Any]) -> Any:
         request = edge.ScrollRequest(
             offset=body.get("offset"),
             limit=body["limit"],
-            filter=_filter(body.get("filter")),
+            filter=_filter(body.get("filter") or {}),
             with_payload=body.get("with_payload", True),
             with_vector=False,
         )
@@ -166,7 +167,7 @@ class Engine:
         }
 
     def count(self, name: str, body: dict[str, Any]) -> Any:
-        request = edge.CountRequest(exact=body["exact"], filter=_filter(body.get("filter")))
+        request = edge.CountRequest(exact=body["exact"], filter=_filter(body.get("filter") or {}))
         return {"count": self._shard(name).count(request)}
 
     def query(self, name: str, body: dict[str, Any]) -> Any:
@@ -174,8 +175,10 @@ class Engine:
         parameters = body.get("params") or {}
         request = edge.QueryRequest(
             limit=body["limit"],
-            query=edge.Query.Nearest(_vector(asked.get("nearest", asked) if isinstance(asked, dict) else asked), using=body["using"]),
-            filter=_filter(body.get("filter")),
+            query=edge.Query.Nearest(
+                _vector(asked.get("nearest", asked) if isinstance(asked, dict) else asked), using=body["using"]
+            ),
+            filter=_filter(body.get("filter") or {}),
             with_payload=body.get("with_payload", False),
             with_vector=False,
             params=edge.SearchParams(exact=parameters.get("exact", False), hnsw_ef=parameters.get("hnsw_ef")),
@@ -223,15 +226,12 @@ def _vector(value: Any) -> Any:
     return edge.SparseVector(value["indices"], value["values"]) if isinstance(value, dict) else value
 
 
-def _filter(value: dict[str, Any] | None) -> edge.Filter | None:
-    if value is None:
-        return None
-    parts = {
-        key: [_condition(each) for each in (some if isinstance(some, list) else [some])]
-        for key, some in value.items()
-        if some is not None
-    }
-    return edge.Filter(**parts)
+def _filter(value: dict[str, Any]) -> edge.Filter:
+    def conditions(key: str) -> list[Any] | None:
+        some = value.get(key)
+        return None if some is None else [_condition(each) for each in (some if isinstance(some, list) else [some])]
+
+    return edge.Filter(must=conditions("must"), should=conditions("should"), must_not=conditions("must_not"))
 
 
 def _condition(value: dict[str, Any]) -> Any:
@@ -239,12 +239,11 @@ def _condition(value: dict[str, Any]) -> Any:
         return edge.HasIdCondition(set(value["has_id"]))
     if "key" not in value:
         return _filter(value)
-    bounds, match = value.get("range"), value.get("match")
-    if bounds is not None:
+    if bounds := value.get("range"):
         return edge.FieldCondition(value["key"], range=edge.RangeFloat(**bounds))
-    if "text" in match:
-        return edge.FieldCondition(value["key"], match=edge.MatchText(match["text"]))
-    return edge.FieldCondition(value["key"], match=edge.MatchAny(match["any"]))
+    match = value["match"]
+    sought = edge.MatchText(match["text"]) if "text" in match else edge.MatchAny(match["any"])
+    return edge.FieldCondition(value["key"], match=sought)
 
 
 class Server:
@@ -273,14 +272,17 @@ class Server:
 
 
 def _handler(engine: Engine, api_key: str | None) -> type[BaseHTTPRequestHandler]:
+    def admit(key: str | None) -> None:
+        if api_key is not None and key != api_key:
+            raise Refused(401, "Must provide an API key or an Authorization bearer token")
+
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def _answer(self) -> None:
             data = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             try:
-                if api_key is not None and self.headers.get("api-key") != api_key:
-                    raise Refused(401, "Must provide an API key or an Authorization bearer token")
+                admit(self.headers.get("api-key"))
                 result = engine.answer(self.command, urlsplit(self.path).path, json.loads(data or b"{}"))
                 self._send(200, {"result": result, "status": "ok", "time": 0.0})
             except Refused as refused:
