@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -107,6 +108,20 @@ class SqlCatalog:
     def at_work(self) -> contextlib.AbstractContextManager[None]:
         """Shows that this process works off the queue; who finds nobody else there queues anew what the dead left."""
         return self._database.at_work(self.directory, self.reclaim)
+
+    @_again
+    def identity(self) -> str:
+        """A name of this store that no other has, for what is kept of it elsewhere; a copied folder has it too."""
+        question = "SELECT value FROM meta WHERE key = 'identity'"
+        with self._database.reading() as opened:
+            row = opened.execute(question).fetchone()
+        if row is None:
+            with self._database.writing() as opened:
+                opened.execute(
+                    "INSERT INTO meta VALUES ('identity', ?) ON CONFLICT (key) DO NOTHING", (os.urandom(8).hex(),)
+                )
+                row = opened.execute(question).fetchone()
+        return str(row[0])
 
     # --- generations
 
