@@ -20,7 +20,7 @@ from gawah.ports import Embedding, SegmentRecord
 from gawah.store import answers, connection, epochs, generations, jobs, records
 from gawah.store import chunks as chunk_rows
 from gawah.store.chunks import embedding_key
-from gawah.store.readonly import FileState, is_writable, state_of
+from gawah.store.readonly import FileState, inode_of, is_writable, state_of
 from gawah.store.snapshot import SqliteSnapshot
 from gawah.types import (
     AnswerRecord,
@@ -63,10 +63,16 @@ class SqliteCatalog:
 
     def _connection(self) -> sqlite3.Connection:
         found: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if found is not None and not found.in_transaction and self._local.inode != inode_of(self.path):
+            with self._guard:  # the file was replaced, by a backup most likely: what is open is no store any more
+                self._opened.remove(found)
+            found.close()
+            found = None
         if found is None:
+            inode = inode_of(self.path)
             found, relies_on = connection.connect(self.path)
             found.row_factory = sqlite3.Row
-            self._local.connection, self._local.relies_on = found, relies_on
+            self._local.connection, self._local.relies_on, self._local.inode = found, relies_on, inode
             with self._guard:
                 self._opened.append(found)
         return found
