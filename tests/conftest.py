@@ -25,6 +25,20 @@ def shared():
     return folder
 
 
+@pytest.fixture(scope="session")
+def postgres():
+    """A PostgreSQL server of these tests; `postgres.new_address()` is that of an empty schema."""
+    pytest.importorskip("psycopg")
+    from gawah.testing.postgres import PostgresServer, find_binaries
+
+    binaries = find_binaries()
+    if binaries is None:
+        pytest.skip("PostgreSQL is not installed (requirements/system.sh)")
+    server = PostgresServer(binaries)
+    yield server
+    server.stop()
+
+
 @pytest.fixture
 def make_app(tmp_path):
     """Applications over a store of this test, with the fake embedder unless another is given."""

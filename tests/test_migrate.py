@@ -11,7 +11,6 @@ from gawah.errors import ConfigurationError, NotFoundError, StampMismatchError, 
 from gawah.index.local import LocalIndex
 from gawah.migrate import complete
 from gawah.refresh import plan_refresh, refresh, stamps_of
-from gawah.store.lock import migration_lock
 from gawah.testing.embedder import FakeEmbedder
 from gawah.types import DocumentState
 from gawah.upgrade import drop, generations_of, going_back, run, upgrading
@@ -202,9 +201,7 @@ def test_files_are_in_order_before_the_switch_and_other_generations_files_are_le
 
 
 def test_a_migration_does_not_wait_for_whoever_writes_files(app):
-    from gawah.store.lock import writer_lock
-
-    with writer_lock(app.settings.store):
+    with app.catalog.writer_lock():
         migrate(app)
     assert states(app)[NEW] == ("active", 3, 0)
 
@@ -347,7 +344,7 @@ def test_a_store_of_before_the_source_was_kept_says_what_to_set(app, make_app):
 
 
 def test_one_process_migrates_at_a_time(app):
-    with migration_lock(app.settings.store), pytest.raises(StoreBusyError, match="is migrating"):
+    with app.catalog.migration_lock(), pytest.raises(StoreBusyError, match="is migrating"):
         migrate(app)
 
 

@@ -41,9 +41,8 @@ from gawah.rerank import CrossReranker, LateInteraction
 from gawah.retrieve import Retrieved, Retriever, retrieve
 from gawah.sources import found_file, read_source
 from gawah.store.answers import broken_links, fault_at_end
-from gawah.store.catalog import SqliteCatalog
+from gawah.store.catalog import SqlCatalog, SqliteCatalog
 from gawah.store.keyring import KeyRing
-from gawah.store.lock import at_work, writer_lock
 from gawah.store.originals import Originals
 from gawah.store.uploads import Uploads
 from gawah.text import analyze, identifier_terms
@@ -133,7 +132,7 @@ class Application:
         self._parts: _ModelParts | None = None
         self._remaking = threading.RLock()
         self.chunking = chunking or Chunking(target=settings.target_chars)
-        self.catalog = SqliteCatalog(settings.store, create=create)
+        self.catalog = open_catalog(settings, create=create)
         self._resources = contextlib.ExitStack()
         self._resources.callback(self.catalog.close)
 
@@ -204,7 +203,9 @@ class Application:
 
     @cached_property
     def index(self) -> LocalIndex:
-        return LocalIndex(self.settings.store, analyze_document)
+        return LocalIndex(
+            self.settings.store, analyze_document, keeps_copies=bool(self.settings.catalog.get_secret_value())
+        )
 
     @cached_property
     def sandbox(self) -> Sandbox:
@@ -314,14 +315,14 @@ class Application:
 
     def ingest(self, plan: Plan) -> Iterator[DocumentRecord]:
         """Does what was planned, then what an earlier, interrupted run left; yields each document as it ends."""
-        with writer_lock(self.settings.store), at_work(self.settings.store, self.catalog.reclaim):
+        with self.catalog.writer_lock(), self.catalog.at_work():
             self.open_generation()
             self._on_active(lambda: queue_plan(self.intake, plan))
             yield from self._tidied(self.worked_off())
 
     def resume(self, records: Sequence[DocumentRecord]) -> Iterator[DocumentRecord]:
         """Queues known documents again and works off the queue."""
-        with writer_lock(self.settings.store), at_work(self.settings.store, self.catalog.reclaim):
+        with self.catalog.writer_lock(), self.catalog.at_work():
             self.open_generation()
             self.catalog.enqueue([(record.collection, record.name, record.uri) for record in records])
             yield from self._tidied(self.worked_off())
@@ -339,12 +340,12 @@ class Application:
 
     def remove(self, records: Sequence[DocumentRecord]) -> Removed:
         """Removes documents; recorded answers keep their quotes."""
-        with writer_lock(self.settings.store):
+        with self.catalog.writer_lock():
             return remove(self.catalog, self.index, records)
 
     def purge(self, records: Sequence[DocumentRecord] = ()) -> Removed:
         """Leaves no word of the documents, or of those removed before, in any file of the store."""
-        with writer_lock(self.settings.store):
+        with self.catalog.writer_lock():
             with self.originals.sweeping():
                 self.uploads.forget([record.id for record in records])
                 self.originals.sweep(self.uploads.kept_paths())
@@ -408,11 +409,25 @@ class Application:
 
     def repair(self) -> list[str]:
         """Builds damaged segments of the index again from the catalog; returns their names."""
-        with writer_lock(self.settings.store):
+        with self.catalog.writer_lock():
             return repair(self.catalog, self.index)
 
     def examine(self) -> Iterator[Check]:
         return examine(self.catalog, self.index, self.embedder)
+
+
+def open_catalog(settings: Settings, *, create: bool = False) -> SqlCatalog:
+    """The catalog of the settings: a database, or a file in the store's folder. Raises as their classes do."""
+    address = settings.catalog.get_secret_value()
+    if not address:
+        return SqliteCatalog(settings.store, create=create)
+    try:
+        from gawah.store.postgres.catalog import PostgresCatalog
+    except ImportError as error:
+        raise ConfigurationError(
+            f"a catalog in PostgreSQL needs psycopg ({error}); install it with: pip install 'gawah[postgres]'"
+        ) from error
+    return PostgresCatalog(address, settings.store, create=create)
 
 
 def analyze_document(text: str) -> tuple[list[str], list[str]]:

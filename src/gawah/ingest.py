@@ -29,6 +29,7 @@ from gawah.sources import (
     is_gone,
     read_source,
 )
+from gawah.store.records import require_storable
 from gawah.types import (
     Document,
     DocumentCounters,
@@ -282,6 +283,7 @@ def _prepare(intake: Intake, job: Job) -> _Prepared | Failure:
         source, data = _read(intake, job)
         document = intake.extract(source, data)
         del data
+        require_storable(document)
         intake.catalog.advance(job, DocumentState.CHUNKING)
         return _Prepared(document, index_chunks(intake.chunking, intake.embedder, document))
     except ExtractionError as error:

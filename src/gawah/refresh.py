@@ -14,7 +14,6 @@ from gawah.app import Application
 from gawah.errors import NotFoundError, StoreBusyError
 from gawah.migrate import Migration, bring
 from gawah.sources import found_file
-from gawah.store.lock import writer_lock
 from gawah.types import DocumentRecord, Stamp
 from gawah.upkeep import tidy
 
@@ -93,7 +92,7 @@ def _from_text(app: Application, records: Sequence[DocumentRecord]) -> Iterator[
     generation, embedder = app.open_generation(), app.embedder
 
     def tidied(whole_tail: bool) -> None:  # noqa: FBT001
-        with contextlib.suppress(StoreBusyError), writer_lock(app.settings.store):
+        with contextlib.suppress(StoreBusyError), app.catalog.writer_lock():
             tidy(app.catalog, app.index, whole_tail=whole_tail)
 
     migration = Migration(app.catalog, generation, lambda: embedder, app.chunking, tidied)

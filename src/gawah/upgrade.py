@@ -14,7 +14,6 @@ from gawah.app import Application, build_gate, source_of
 from gawah.errors import ConfigurationError, StoreBusyError, UsageError
 from gawah.migrate import Migration, bring_up, complete, load_model_of, previous
 from gawah.ports import Embedder
-from gawah.store.lock import migration_lock, writer_lock
 from gawah.types import DocumentRecord, DroppedGeneration, Generation, Holding, ModelStamp
 from gawah.upkeep import remove_leftovers, tidy
 
@@ -49,7 +48,7 @@ def upgrading(app: Application, model: str, *, switch: bool) -> Iterator[Upgrade
     Raises UsageError where there is nothing to migrate, or to take up; ModelError; ConfigurationError where it shall switch
     and the calibration that the settings name holds for another model; StoreBusyError while another process migrates.
     """
-    with migration_lock(app.settings.store):
+    with app.catalog.migration_lock():
         active = _active(app)
         embedder = app.load_model(model) if model else load_model_of(_half_built(app), app.load_model)
         warnings = _gate_warnings(app, embedder.stamp, refuse=switch and embedder.stamp != active.model)
@@ -64,7 +63,7 @@ def going_back(app: Application) -> Iterator[Upgrade]:
 
     Raises NotFoundError where there is none, StoreBusyError while another process migrates.
     """
-    with migration_lock(app.settings.store):
+    with app.catalog.migration_lock():
         before = previous(app.catalog.generations())
         embedder = cache(lambda: load_model_of(before, app.load_model))
         warnings = _gate_warnings(app, before.model, refuse=False)
@@ -85,10 +84,10 @@ def drop(app: Application) -> list[DroppedGeneration]:
 
     Nobody who reads is held up. Raises StoreBusyError while another process migrates.
     """
-    with migration_lock(app.settings.store):
+    with app.catalog.migration_lock():
         others = [one for one in app.catalog.generations() if one.state != "active" and one.dropped_at is None]
         gone = [app.catalog.drop_generation(one.id) for one in others]
-        with contextlib.suppress(StoreBusyError), writer_lock(app.settings.store):  # or whoever writes next does it
+        with contextlib.suppress(StoreBusyError), app.catalog.writer_lock():  # or whoever writes next does it
             remove_leftovers(app.catalog, app.index)
         return gone
 
@@ -121,7 +120,7 @@ def _tidier(app: Application, generation: int) -> Callable[[bool], None]:
     """Puts a generation's files in order, unless another process writes files now: then it, or a later one, does it."""
 
     def tidied(whole_tail: bool) -> None:  # noqa: FBT001
-        with contextlib.suppress(StoreBusyError), writer_lock(app.settings.store):
+        with contextlib.suppress(StoreBusyError), app.catalog.writer_lock():
             tidy(app.catalog, app.index, generation=generation, whole_tail=whole_tail)
 
     return tidied

@@ -12,7 +12,6 @@ from pathlib import Path
 from gawah.app import Application
 from gawah.errors import NotFoundError, StoreBusyError, StoreError
 from gawah.sources import discover
-from gawah.store.lock import at_work, writer_lock
 from gawah.types import DocumentRecord, DocumentState
 from gawah.upkeep import Removed, finish_purge, tidy
 
@@ -30,7 +29,7 @@ def work_off(app: Application, wait: Wait, trouble: Callable[[StoreError], None]
     A store that is busy or full is told to `trouble` and tried again: what was claimed is given back meanwhile. Raises
     ConfigurationError, StampMismatchError among them, which no waiting mends.
     """
-    with at_work(app.settings.store, app.catalog.reclaim):
+    with app.catalog.at_work():
         pause_s = 0.0
         while not wait(pause_s):
             pause_s = POLL_S
@@ -58,14 +57,14 @@ def _tidied(app: Application, ended: Iterator[DocumentRecord]) -> Iterator[Docum
 
 def drain(app: Application) -> None:
     """Works off what is queued now, beside whoever else does, and returns. Raises StoreError."""
-    with at_work(app.settings.store, app.catalog.reclaim):
+    with app.catalog.at_work():
         for _ in _tidied(app, app.worked_off()):
             pass
 
 
 def tidy_if_free(app: Application) -> None:
     """Puts the index's files in order; leaves it to whoever holds the writer's lock now."""
-    with contextlib.suppress(StoreBusyError), writer_lock(app.settings.store):
+    with contextlib.suppress(StoreBusyError), app.catalog.writer_lock():
         tidy(app.catalog, app.index)
         finish_purge(app.catalog, app.index)
 

@@ -1,11 +1,11 @@
-"""Chunks as rows: put into a generation, taken out of it, and the embeddings that nobody refers to any more."""
+"""Chunks and their embeddings as rows: how a version of a document comes in and goes, and how indexes are told."""
 
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable, Sequence
 
+from gawah.store.sql import Connection
 from gawah.types import IndexedChunk, ModelStamp
 from gawah.wire import to_json
 
@@ -15,11 +15,21 @@ def embedding_key(model: ModelStamp) -> str:
     return f"{model.sha256}:{model.recipe_sha256}:{model.token_format}"
 
 
-def insert(
-    connection: sqlite3.Connection, document_no: int, generation: int, chunks: Sequence[IndexedChunk], key: str
-) -> None:
+def remove(opened: Connection, document_no: int, generation: int) -> list[int]:
+    """Deletes a document's chunks and tells the indexes; returns the ids of the embeddings they used."""
+    which = (document_no, generation)
+    opened.execute(
+        "INSERT INTO deletions (generation, seq) SELECT generation, seq FROM chunks "
+        "WHERE document_no = ? AND generation = ?",
+        which,
+    )
+    rows = opened.execute("DELETE FROM chunks WHERE document_no = ? AND generation = ? RETURNING embedding", which)
+    return [row[0] for row in rows.fetchall()]
+
+
+def insert(opened: Connection, document_no: int, generation: int, chunks: Sequence[IndexedChunk], key: str) -> None:
     """`key` is that of the generation's model; every embedding must be there."""
-    connection.executemany(
+    opened.executemany(
         "INSERT INTO chunks (id, generation, document_no, ordinal, section, first, past, n_tokens, n_head_chars, text, "
         "locator, embedding) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
         "(SELECT id FROM embeddings WHERE model_sha256 = ? AND text_sha256 = ?))",
@@ -34,29 +44,17 @@ def insert(
     )  # fmt: skip
 
 
-def remove(connection: sqlite3.Connection, document_no: int, generation: int) -> list[int]:
-    """Deletes a document's chunks and tells the indexes; returns the ids of the embeddings they used."""
-    which = (document_no, generation)
-    connection.execute(
-        "INSERT INTO deletions (generation, seq) SELECT generation, seq FROM chunks "
-        "WHERE document_no = ? AND generation = ?",
-        which,
-    )
-    rows = connection.execute("DELETE FROM chunks WHERE document_no = ? AND generation = ? RETURNING embedding", which)
-    return [row[0] for row in rows.fetchall()]
-
-
-def drop_unused(connection: sqlite3.Connection, embeddings: Iterable[int]) -> None:
+def drop_unused(opened: Connection, embeddings: Iterable[int]) -> None:
     """Deletes those of the given embeddings that no chunk refers to any more."""
-    connection.executemany(
-        "DELETE FROM embeddings WHERE id = ? AND NOT EXISTS (SELECT 1 FROM chunks WHERE embedding = ?)",
-        [(embedding, embedding) for embedding in embeddings],
+    opened.executemany(
+        "DELETE FROM embeddings WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM chunks WHERE embedding = ?1)",
+        [(embedding,) for embedding in embeddings],
     )
 
 
-def known_texts(connection: sqlite3.Connection, key: str, texts: Iterable[str]) -> set[str]:
+def known_texts(opened: Connection, key: str, texts: Iterable[str]) -> set[str]:
     """Which of the texts (by their hashes) the model of that key has embedded."""
-    rows = connection.execute(
+    rows = opened.execute(
         "SELECT text_sha256 FROM embeddings WHERE model_sha256 = ? AND text_sha256 IN (SELECT value FROM json_each(?))",
         (key, json.dumps(list(texts))),
     )

@@ -8,13 +8,14 @@ catalog came by it.
 from __future__ import annotations
 
 import secrets
-import sqlite3
+
+from gawah.store.sql import Connection
 
 _KEPT = 1024  # who has not looked for longer than so many commits reads everything anew, which costs a second at worst
 _TOKEN_BYTES = 8
 
 
-def bump(connection: sqlite3.Connection) -> None:
+def bump(connection: Connection) -> None:
     """Begins the next epoch. Call it inside a write transaction."""
     epoch = current(connection)[0] + 1
     connection.execute("UPDATE meta SET value = ? WHERE key = 'epoch'", (str(epoch),))
@@ -22,14 +23,14 @@ def bump(connection: sqlite3.Connection) -> None:
     connection.execute("DELETE FROM epochs WHERE epoch <= ?", (epoch - _KEPT,))
 
 
-def current(connection: sqlite3.Connection) -> tuple[int, str]:
+def current(connection: Connection) -> tuple[int, str]:
     row = connection.execute(
-        "SELECT m.value, e.token FROM meta m LEFT JOIN epochs e ON e.epoch = CAST(m.value AS INTEGER) WHERE m.key = 'epoch'"
+        "SELECT m.value, e.token FROM meta m LEFT JOIN epochs e ON e.epoch = CAST(m.value AS BIGINT) WHERE m.key = 'epoch'"
     ).fetchone()
     return int(row[0]), row[1] or ""
 
 
-def knows(connection: sqlite3.Connection, epoch: int, token: str) -> bool:
+def knows(connection: Connection, epoch: int, token: str) -> bool:
     """Whether the catalog was at that epoch, among the newest."""
     row = connection.execute("SELECT 1 FROM epochs WHERE epoch = ? AND token = ?", (epoch, token)).fetchone()
     return row is not None

@@ -7,12 +7,12 @@ others, where it is pending again. So "everything is there" is one question, and
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from gawah.errors import NotFoundError, StampMismatchError, UsageError
 from gawah.store import chunks, records
+from gawah.store.sql import Connection, Row
 from gawah.types import (
     DocumentCounters,
     DocumentRecord,
@@ -32,11 +32,11 @@ _PENDING = (
 )
 
 
-def every(connection: sqlite3.Connection) -> list[Generation]:
+def every(connection: Connection) -> list[Generation]:
     return [_generation(row) for row in connection.execute(f"SELECT {_COLUMNS} FROM generations ORDER BY id")]  # noqa: S608
 
 
-def of(connection: sqlite3.Connection, generation: int) -> Generation:
+def of(connection: Connection, generation: int) -> Generation:
     """Raises NotFoundError."""
     found = connection.execute(f"SELECT {_COLUMNS} FROM generations WHERE id = ?", (generation,)).fetchone()  # noqa: S608
     if found is None:
@@ -44,12 +44,12 @@ def of(connection: sqlite3.Connection, generation: int) -> Generation:
     return _generation(found)
 
 
-def active(connection: sqlite3.Connection) -> Generation | None:
+def active(connection: Connection) -> Generation | None:
     found = connection.execute(f"SELECT {_COLUMNS} FROM generations WHERE state = 'active'").fetchone()  # noqa: S608
     return None if found is None else _generation(found)
 
 
-def active_for(connection: sqlite3.Connection, model: ModelStamp, source: str, now: float) -> int:
+def active_for(connection: Connection, model: ModelStamp, source: str, now: float) -> int:
     """The active generation, made when there is none; raises StampMismatchError when it is another model's."""
     found = active(connection)
     if found is None:
@@ -61,7 +61,7 @@ def active_for(connection: sqlite3.Connection, model: ModelStamp, source: str, n
     return found.id
 
 
-def begin(connection: sqlite3.Connection, model: ModelStamp, source: str, now: float) -> int:
+def begin(connection: Connection, model: ModelStamp, source: str, now: float) -> int:
     """The generation of that model, begun when there is none. One that was dropped is never begun again under its number:
     indexes may still have what it held.
 
@@ -81,7 +81,7 @@ def begin(connection: sqlite3.Connection, model: ModelStamp, source: str, now: f
     return _inserted(connection, model, source, "building", now)
 
 
-def require_model(connection: sqlite3.Connection, generation: int, model: ModelStamp) -> Generation:
+def require_model(connection: Connection, generation: int, model: ModelStamp) -> Generation:
     """The generation, if that model built it; raises NotFoundError, StampMismatchError."""
     found = of(connection, generation)
     if found.model != model:
@@ -95,27 +95,28 @@ def require_model(connection: sqlite3.Connection, generation: int, model: ModelS
 # --- what a generation holds
 
 
-def pending(connection: sqlite3.Connection, generation: int) -> list[DocumentRecord]:
+def pending(connection: Connection, generation: int) -> list[DocumentRecord]:
     if of(connection, generation).state == "active":
         return []
     rows = connection.execute(f"SELECT {records.DOCUMENT_COLUMNS} {_PENDING} ORDER BY d.no", (generation,))
     return [records.document_record(row) for row in rows]
 
 
-def holding(connection: sqlite3.Connection, generation: int) -> Holding:
+def holding(connection: Connection, generation: int) -> Holding:
     if of(connection, generation).state == "active":
         row = connection.execute(
-            "SELECT count(*), coalesce(sum(n_chunks), 0) FROM documents WHERE stamp IS NOT NULL"
+            "SELECT count(*), CAST(coalesce(sum(n_chunks), 0) AS BIGINT) FROM documents WHERE stamp IS NOT NULL"
         ).fetchone()
         return Holding(row[0], row[1], 0)
     row = connection.execute(
-        "SELECT count(*), coalesce(sum(n_chunks), 0) FROM generation_documents WHERE generation = ?", (generation,)
+        "SELECT count(*), CAST(coalesce(sum(n_chunks), 0) AS BIGINT) FROM generation_documents WHERE generation = ?",
+        (generation,),
     ).fetchone()
     return Holding(row[0], row[1], _n_pending(connection, generation))
 
 
 def note(
-    connection: sqlite3.Connection, generation: Generation, document_no: int, stamp: Stamp, counters: DocumentCounters
+    connection: Connection, generation: Generation, document_no: int, stamp: Stamp, counters: DocumentCounters
 ) -> None:
     """Writes down that a generation holds a document: for the active one in the document's own row."""
     written = records.stamp_json(stamp)
@@ -135,7 +136,7 @@ def note(
     )
 
 
-def forget(connection: sqlite3.Connection, document_no: int) -> list[int]:
+def forget(connection: Connection, document_no: int) -> list[int]:
     """Takes a document out of every generation; returns the ids of the embeddings its chunks used, one a chunk."""
     held = connection.execute("SELECT DISTINCT generation FROM chunks WHERE document_no = ?", (document_no,)).fetchall()
     used = [embedding for row in held for embedding in chunks.remove(connection, document_no, row[0])]
@@ -143,10 +144,22 @@ def forget(connection: sqlite3.Connection, document_no: int) -> list[int]:
     return used
 
 
+def delete_documents(connection: Connection, document_nos: Sequence[int]) -> int:
+    """Deletes documents with all that was made of them; returns how many chunks, those of other generations included."""
+    n_chunks = 0
+    for no in document_nos:
+        used = forget(connection, no)
+        chunks.drop_unused(connection, used)
+        n_chunks += len(used)
+        connection.execute("DELETE FROM jobs WHERE document_no = ?", (no,))
+        connection.execute("DELETE FROM documents WHERE no = ?", (no,))
+    return n_chunks
+
+
 # --- from one to another
 
 
-def switch(connection: sqlite3.Connection, generation: int, now: float) -> int:
+def switch(connection: Connection, generation: int, now: float) -> int:
     """Makes a generation the active one if it lacks nothing; returns how many searchable documents it lacks."""
     chosen, before = of(connection, generation), active(connection)
     if chosen.state == "active":
@@ -171,7 +184,7 @@ def switch(connection: sqlite3.Connection, generation: int, now: float) -> int:
     return 0
 
 
-def drop(connection: sqlite3.Connection, generation: int, now: float) -> DroppedGeneration:
+def drop(connection: Connection, generation: int, now: float) -> DroppedGeneration:
     """Throws away what a generation holds. Its row stays, so that its number is never used again and its model is known."""
     chosen = of(connection, generation)
     if chosen.state == "active":
@@ -189,19 +202,19 @@ def drop(connection: sqlite3.Connection, generation: int, now: float) -> Dropped
     return DroppedGeneration(generation, n_chunks, n_embeddings, n_segments)
 
 
-def _n_pending(connection: sqlite3.Connection, generation: int) -> int:
+def _n_pending(connection: Connection, generation: int) -> int:
     return int(connection.execute(f"SELECT count(*) {_PENDING}", (generation,)).fetchone()[0])
 
 
-def _inserted(connection: sqlite3.Connection, model: ModelStamp, source: str, state: str, now: float) -> int:
+def _inserted(connection: Connection, model: ModelStamp, source: str, state: str, now: float) -> int:
     row = connection.execute(
         "INSERT INTO generations (model, source, state, created_at) VALUES (?, ?, ?, ?) RETURNING id",
         (json.dumps(to_json(model), sort_keys=True), source, state, now),
-    ).fetchone()
+    ).fetchall()[0]
     return int(row[0])
 
 
-def _generation(row: sqlite3.Row) -> Generation:
+def _generation(row: Row) -> Generation:
     return Generation(
         id=row["id"],
         model=from_json(ModelStamp, json.loads(row["model"])),
@@ -213,7 +226,7 @@ def _generation(row: sqlite3.Row) -> Generation:
     )
 
 
-def _mismatch(connection: sqlite3.Connection, found: Generation, model: ModelStamp) -> str:
+def _mismatch(connection: Connection, found: Generation, model: ModelStamp) -> str:
     """One line on two models that must not be mixed, and the ways out."""
     there, here = to_json(found.model), to_json(model)
     parts = [f"{key} {_short(there, key)} there, {_short(here, key)} here" for key in here if here[key] != there[key]]

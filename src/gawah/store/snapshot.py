@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -13,6 +12,7 @@ from gawah.errors import NotFoundError
 from gawah.fragment import locate_each
 from gawah.ports import IndexRow, SegmentRecord
 from gawah.store import epochs, generations, records
+from gawah.store.sql import Connection, Row
 from gawah.types import (
     CharRange,
     Chunk,
@@ -27,11 +27,14 @@ from gawah.types import (
     Span,
 )
 
+_MOST_CHARS = (1 << 30) - 1  # no text is longer: a row holds at most a gigabyte
+_ROWS_A_PAGE = 1024  # 15 MiB of MiniLM's vectors and token codes
 
-class SqliteSnapshot:
+
+class SqlSnapshot:
     """Implements ports.Snapshot. It is valid while its transaction is open."""
 
-    def __init__(self, connection: sqlite3.Connection, generation: int | None = None) -> None:
+    def __init__(self, connection: Connection, generation: int | None = None) -> None:
         """Of the active generation unless one is named; NotFoundError for one that never was."""
         self._connection = connection
         self.epoch, self.token = epochs.current(connection)
@@ -67,13 +70,18 @@ class SqliteSnapshot:
         return [SegmentRecord(*row) for row in rows]
 
     def rows(self, after_seq: int) -> Iterator[IndexRow]:
-        cursor = self._connection.execute(
-            "SELECT c.seq, c.id, c.document_no, c.text, e.vector, e.signs, e.scales FROM chunks c "
-            "JOIN embeddings e ON e.id = c.embedding WHERE c.generation = ? AND c.seq > ? ORDER BY c.seq",
-            (self.generation, after_seq),
-        )
-        for seq, chunk_id, document_no, text, vector, signs, scales in cursor:
-            yield IndexRow(seq, chunk_id, document_no, text, records.embedding(vector, signs, scales))
+        while True:
+            page = self._connection.execute(
+                "SELECT c.seq, c.id, c.document_no, c.text, e.vector, e.signs, e.scales FROM chunks c "
+                "JOIN embeddings e ON e.id = c.embedding WHERE +c.generation = ? AND c.seq > ? "  # + : read along seq
+                "ORDER BY c.seq LIMIT ?",
+                (self.generation, after_seq, _ROWS_A_PAGE),
+            ).fetchall()
+            for seq, chunk_id, document_no, text, vector, signs, scales in page:
+                yield IndexRow(seq, chunk_id, document_no, text, records.embedding(vector, signs, scales))
+            if len(page) < _ROWS_A_PAGE:
+                return
+            after_seq = page[-1][0]
 
     def deleted(self, after: int) -> tuple[NDArray[np.int64], int]:
         rows = self._connection.execute(
@@ -92,7 +100,7 @@ class SqliteSnapshot:
             if chosen:
                 values.append(json.dumps(list(chosen)))
                 wanted.append(clause.replace("?1", f"?{len(values)}").replace("(?)", f"(?{len(values)})"))
-        where = " AND ".join(wanted) or "1"
+        where = " AND ".join(wanted) or "1 = 1"
         rows = self._connection.execute(f"SELECT no FROM documents WHERE {where} ORDER BY no", values)  # noqa: S608
         return np.array([row[0] for row in rows], np.int64)
 
@@ -109,8 +117,8 @@ class SqliteSnapshot:
             found.append(records.passage(row, Hit(chunk_id, score, rank), distance))
         return found
 
-    def _chunk_row(self, columns: str, chunk_id: str) -> sqlite3.Row:
-        row: sqlite3.Row | None = self._connection.execute(
+    def _chunk_row(self, columns: str, chunk_id: str) -> Row:
+        row: Row | None = self._connection.execute(
             f"SELECT {columns} FROM chunks c JOIN documents d ON d.no = c.document_no "  # noqa: S608
             "WHERE c.generation = ? AND c.id = ?",
             (self.generation, chunk_id),
@@ -122,9 +130,11 @@ class SqliteSnapshot:
     def context(self, chunk_id: str, n_chars: int) -> tuple[str, str]:
         """Up to `n_chars` characters of the canonical text before and after a chunk."""
         row = self._one(
-            "SELECT substr(t.text, max(c.first - ?1, 0) + 1, min(c.first, ?1)), substr(t.text, c.past + 1, ?1) "
-            "FROM chunks c JOIN contents t ON t.document_no = c.document_no WHERE c.generation = ?2 AND c.id = ?3",
-            (n_chars, self.generation, chunk_id),
+            "SELECT substr(t.text, CAST(CASE WHEN c.first > ?1 THEN c.first - ?1 ELSE 0 END AS INTEGER) + 1, "
+            "CAST(CASE WHEN c.first > ?1 THEN ?1 ELSE c.first END AS INTEGER)), "
+            "substr(t.text, CAST(c.past AS INTEGER) + 1, CAST(?1 AS INTEGER)) FROM chunks c "
+            "JOIN contents t ON t.document_no = c.document_no WHERE c.generation = ?2 AND c.id = ?3",
+            (min(n_chars, _MOST_CHARS), self.generation, chunk_id),
         )
         return row[0], row[1]
 
@@ -169,8 +179,8 @@ class SqliteSnapshot:
     def _meant(self, name: str) -> str:
         """Up to three documents with that in their names, as half a line of an error; empty when there is none."""
         rows = self._connection.execute(
-            "SELECT DISTINCT name FROM documents WHERE ?1 <> '' AND instr(lower(name), lower(?1)) ORDER BY name LIMIT 3",
-            (name,),
+            "SELECT DISTINCT name FROM documents WHERE ?1 <> '' AND instr(lower(name), ?1) > 0 ORDER BY name LIMIT 3",
+            (_lower(name),),
         ).fetchall()
         return f"did you mean {' or '.join(row['name'] for row in rows)}? " if rows else ""
 
@@ -220,9 +230,9 @@ class SqliteSnapshot:
             f"SELECT {records.DOCUMENT_COLUMNS} FROM documents d "  # noqa: S608
             "WHERE (?1 = '[]' OR d.collection IN (SELECT value FROM json_each(?1))) AND (?2 = '' OR d.state = ?2) "
             "AND (d.collection, d.name) > (?3, ?4) "
-            "AND (?5 = '' OR instr(lower(d.name), lower(?5)) OR instr(lower(d.title), lower(?5))) "
+            "AND (?5 = '' OR instr(lower(d.name), ?5) > 0 OR instr(lower(d.title), ?5) > 0) "
             "ORDER BY d.collection, d.name LIMIT ?6",
-            (json.dumps(list(collections)), state, *after, words, limit),
+            (json.dumps(list(collections)), state, *after, _lower(words), limit),
         )
         return [records.document_record(row) for row in rows]
 
@@ -246,14 +256,16 @@ class SqliteSnapshot:
     def counts(self) -> list[tuple[str, str, int, int, int]]:
         """(collection, state, documents, chunks, bytes), by collection and state."""
         rows = self._connection.execute(
-            "SELECT collection, state, count(*), sum(n_chunks), sum(size_bytes) FROM documents GROUP BY 1, 2 ORDER BY 1, 2"
+            "SELECT collection, state, count(*), CAST(sum(n_chunks) AS BIGINT), CAST(sum(size_bytes) AS BIGINT) "
+            "FROM documents GROUP BY 1, 2 ORDER BY 1, 2"
         )
         return [tuple(row) for row in rows]
 
     def text_window(self, document_no: int, start: int, n_chars: int) -> str:
         """Code points of a canonical text from `start` on; raises NotFoundError when no version was ever ready."""
         row = self._connection.execute(
-            "SELECT substr(text, ?, ?) FROM contents WHERE document_no = ?", (start + 1, n_chars, document_no)
+            "SELECT substr(text, CAST(? AS INTEGER), CAST(? AS INTEGER)) FROM contents WHERE document_no = ?",
+            (min(start, _MOST_CHARS) + 1, min(n_chars, _MOST_CHARS), document_no),
         ).fetchone()
         if row is None:
             raise NotFoundError(f"document number {document_no} has no text: no version of it was ever ready")
@@ -264,10 +276,16 @@ class SqliteSnapshot:
 
     def n_documents(self) -> dict[str, int]:
         """Documents by state."""
-        return dict(self._connection.execute("SELECT state, count(*) FROM documents GROUP BY state").fetchall())
+        rows = self._connection.execute("SELECT state, count(*) FROM documents GROUP BY state")
+        return dict(rows.fetchall())
 
-    def _one(self, sql: str, values: Sequence[object] = ()) -> sqlite3.Row:
-        row: sqlite3.Row | None = self._connection.execute(sql, values).fetchone()
+    def _one(self, sql: str, values: Sequence[object] = ()) -> Row:
+        row: Row | None = self._connection.execute(sql, values).fetchone()
         if row is None:
             raise NotFoundError("the row is gone from the catalog; run `gawah doctor`")
         return row
+
+
+def _lower(words: str) -> str:
+    """ASCII letters small, as both databases' `lower` makes them under the collation of the store."""
+    return "".join(letter.lower() if letter.isascii() else letter for letter in words)
