@@ -413,6 +413,7 @@ class Application:
             return repair(self.catalog, self.index)
 
     def examine(self) -> Iterator[Check]:
+        self.follow()
         return examine(self.catalog, self.index, self.embedder)
 
 
