@@ -99,6 +99,10 @@ class SqlCatalog:
         """Held by who changes the index's files or a folder's documents; StoreBusyError while another does."""
         return self._database.writer_lock(self.directory)
 
+    def migration_lock(self) -> contextlib.AbstractContextManager[None]:
+        """Held by who builds a generation or switches to one; StoreBusyError while another does."""
+        return self._database.migration_lock(self.directory)
+
     def at_work(self) -> contextlib.AbstractContextManager[None]:
         """Shows that this process works off the queue; who finds nobody else there queues anew what the dead left."""
         return self._database.at_work(self.directory, self.reclaim)

@@ -108,11 +108,12 @@ def pending(connection: Connection, generation: int) -> list[DocumentRecord]:
 def holding(connection: Connection, generation: int) -> Holding:
     if of(connection, generation).state == "active":
         row = connection.execute(
-            "SELECT count(*), coalesce(sum(n_chunks), 0) FROM documents WHERE stamp IS NOT NULL"
+            "SELECT count(*), CAST(coalesce(sum(n_chunks), 0) AS BIGINT) FROM documents WHERE stamp IS NOT NULL"
         ).fetchone()
         return Holding(row[0], row[1], 0)
     row = connection.execute(
-        "SELECT count(*), coalesce(sum(n_chunks), 0) FROM generation_documents WHERE generation = ?", (generation,)
+        "SELECT count(*), CAST(coalesce(sum(n_chunks), 0) AS BIGINT) FROM generation_documents WHERE generation = ?",
+        (generation,),
     ).fetchone()
     return Holding(row[0], row[1], _n_pending(connection, generation))
 
@@ -212,7 +213,7 @@ def _inserted(connection: Connection, model: ModelStamp, source: str, state: str
     row = connection.execute(
         "INSERT INTO generations (model, source, state, created_at) VALUES (?, ?, ?, ?) RETURNING id",
         (json.dumps(to_json(model), sort_keys=True), source, state, now),
-    ).fetchone()
+    ).fetchall()[0]
     return int(row[0])
 
 

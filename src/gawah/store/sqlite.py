@@ -97,6 +97,9 @@ class SqliteDatabase:
     def writer_lock(self, directory: Path) -> contextlib.AbstractContextManager[None]:
         return lock.writer_lock(directory)
 
+    def migration_lock(self, directory: Path) -> contextlib.AbstractContextManager[None]:
+        return lock.migration_lock(directory)
+
     def at_work(self, directory: Path, when_alone: Callable[[], object]) -> contextlib.AbstractContextManager[None]:
         return lock.at_work(directory, when_alone)
 

@@ -37,7 +37,12 @@ Raw = psycopg.Connection[PostgresRow]
 def open_raw(address: Address) -> Raw:
     """A session in autocommit mode; raises StoreError when there is no server, ConfigurationError for another encoding."""
     name = f"gawah {socket.gethostname()}:{os.getpid()}"[:63]
-    parameters: dict[str, Any] = {**_DEFAULTS, "application_name": name, **address.parameters, "client_encoding": "UTF8"}
+    parameters: dict[str, Any] = {
+        **_DEFAULTS,
+        "application_name": name,
+        **address.parameters,
+        "client_encoding": "UTF8",
+    }
     try:
         raw = psycopg.connect(
             "", autocommit=True, cursor_factory=psycopg.RawCursor, row_factory=postgres_rows, **parameters

@@ -13,7 +13,7 @@ from gawah.store.sql import Order
 
 _FAMILY = 0x67617768  # "gawh": other programs' advisory locks are others
 _NUMBERS = {Order.CONTENT: 1, Order.LOG: 2}
-WRITER, WORKERS, MIGRATION = 3, 4, 5
+WRITER, WORKERS, SCHEMA, MIGRATION = 3, 4, 5, 6
 
 
 def key(number: int) -> str:
@@ -27,21 +27,19 @@ def order_lock(order: Order) -> str:
 
 
 @contextlib.contextmanager
-def writer_lock(address: Address) -> Iterator[None]:
-    """Raises StoreBusyError naming the process that holds it."""
+def held_alone(address: Address, number: int, doing: str) -> Iterator[None]:
+    """Raises StoreBusyError naming the process that holds the lock, and what it is `doing`."""
     raw = open_raw(address)
     try:
         with postgres_errors(address):
-            if not _first(raw, f"SELECT pg_try_advisory_lock({key(WRITER)})"):
+            if not _first(raw, f"SELECT pg_try_advisory_lock({key(number)})"):
                 holder = _first(
                     raw,
                     "SELECT max(a.application_name) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid "  # noqa: S608
                     f"WHERE l.locktype = 'advisory' AND l.granted AND l.classid = {_FAMILY}::oid "
-                    f"AND l.objid = (current_schema()::regnamespace::oid::bigint * 8 + {WRITER})::bit(32)::integer::oid",
+                    f"AND l.objid = (current_schema()::regnamespace::oid::bigint * 8 + {number})::bit(32)::integer::oid",
                 )
-                raise StoreBusyError(
-                    f"{holder or 'another process'} is writing to {address.shown}; wait until it is done or use another store"
-                )
+                raise StoreBusyError(f"{holder or 'another process'} {doing}")
         yield
     finally:
         raw.close()

@@ -9,7 +9,7 @@ from gawah.errors import ForeignStoreError, NotFoundError, StoreError
 from gawah.store.migrations import APPLICATION_ID, MIGRATIONS, statements_of
 from gawah.store.postgres.connection import PostgresConnection
 from gawah.store.postgres.dialect import translated_definition
-from gawah.store.postgres.locks import MIGRATION, key
+from gawah.store.postgres.locks import SCHEMA, key
 
 _N_OTHERS = """
 SELECT count(*) FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace
@@ -37,7 +37,7 @@ def prepare(opened: PostgresConnection, where: str, *, create: bool) -> None:
         )
     opened.execute("BEGIN")
     try:
-        opened.execute(f"SELECT pg_advisory_xact_lock({key(MIGRATION)})")
+        opened.execute(f"SELECT pg_advisory_xact_lock({key(SCHEMA)})")
         _migrate(opened, where)
         opened.execute("COMMIT")
     except BaseException:
