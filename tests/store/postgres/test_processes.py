@@ -79,7 +79,10 @@ def corpus(tmp_path):
     root = tmp_path / "docs"
     root.mkdir()
     for number in range(N_DOCUMENTS):
-        lines = [f"In document {number}, line {line} says that {number * line} is {number} times {line}." for line in range(24)]
+        lines = [
+            f"In document {number}, line {line} says that {number * line} is {number} times {line}."
+            for line in range(24)
+        ]
         (root / f"{number:02}.txt").write_text("\n\n".join(lines))
     return root
 
@@ -95,9 +98,7 @@ class Workers:
 
     def started(self, place):
         command = [sys.executable, "-c", WORKER, str(self.folder / f"machine{place % 2}"), str(self.folder / "cache")]
-        return subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=self.writing, env=environment(self.address)
-        )
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=self.writing, env=environment(self.address))
 
     def kill(self, place):
         """As the server that watches over them does it: killed, waited for, reclaimed, started again."""
@@ -165,4 +166,3 @@ def test_workers_and_the_server_are_killed_and_nothing_is_lost_or_done_twice(
     with alone.catalog.snapshot() as snapshot:
         assert alone.index.view(snapshot).fingerprint() == fingerprint
     assert app.catalog.integrity_errors() == []
-
