@@ -45,6 +45,7 @@ from gawah.sources import found_file, read_source
 from gawah.store.answers import broken_links, fault_at_end
 from gawah.store.catalog import SqlCatalog, SqliteCatalog
 from gawah.store.keyring import KeyRing
+from gawah.store.moving import Moved, export_store, import_store
 from gawah.store.originals import Originals
 from gawah.store.uploads import Uploads
 from gawah.text import analyze, identifier_terms
@@ -413,6 +414,17 @@ class Application:
         if record.stamp is not None and record.stamp.model != self.embedder.stamp:
             self.follow()
         return stale_parts(self.intake, record)
+
+    def export(self, file: Path) -> Moved:
+        """Writes the whole store into one file, as of one moment; nobody is held up."""
+        return export_store(self.catalog, self.originals, file)
+
+    def import_from(self, file: Path) -> Moved:
+        """Fills this store, which must be empty, from such a file, and puts its index in order."""
+        with self.catalog.writer_lock():
+            moved = import_store(file, self.catalog, self.originals)
+            tidy(self.catalog, self.index)
+            return moved
 
     def repair(self) -> list[str]:
         """Builds damaged segments of the index again from the catalog; returns their names."""

@@ -92,6 +92,18 @@ class SqlCatalog:
         """A transaction for them; when it has ended, a power cut does not undo it."""
         return self._database.writing(*orders)
 
+    def reading_one_moment(self) -> contextlib.AbstractContextManager[Connection]:
+        """A connection for them on which all is as of one commit."""
+        return self._database.snapshot()
+
+    def numbers(self, opened: Connection) -> dict[str, int]:
+        """The last number given out in each table that numbers its rows."""
+        return self._database.numbers(opened)
+
+    def set_numbers(self, opened: Connection, numbers: Mapping[str, int]) -> None:
+        """Goes on counting where another store was."""
+        self._database.set_numbers(opened, numbers)
+
     def again(self, write: Callable[[], Result]) -> Result:
         """What `write` returns, which is one transaction; it is called again where that was taken back for another's sake."""
         result: Result = self._database.again(write)
