@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.corpora import SHARED
-from bench.held import Held, Search, held, link_texts, weighted_counts
-from bench.written import Writer
+from bench.held import DEPTH, Held, Search, held, link_texts, weighted_counts
+from bench.written import AT_ONCE, Writer
 from gawah.config import load_settings
 from gawah.eval.stats import estimate, sign_test
 from gawah.evaluate import workshop
@@ -33,7 +33,6 @@ from gawah.text import analyze, query_terms
 
 SETS = ("rustbook", "etcd")
 STRENGTHS = (0.0, 0.1, 0.2, 0.4, 0.8)
-BATCH = 64
 
 Ranks = NDArray[np.float64]
 Grid = Sequence[Mapping[str, float]]
@@ -66,7 +65,8 @@ def of_links(corpus: Held, p: Mapping[str, float]) -> Ranks:
 
 def expanded(corpus: Held, added: Any) -> Ranks:
     """With terms added to BM25; lengths too, or an expanded passage would win by its size."""
-    return corpus.ranks(lambda at: Search(lexical=corpus.bm25(at, corpus.counts + added)))
+    counted = corpus.count(corpus.counts + added)
+    return corpus.ranks(lambda at: Search(lexical=corpus.bm25(at, counted)))
 
 
 def of_asked(writer: Writer) -> Variant:
@@ -103,7 +103,7 @@ def rm3(corpus: Held, p: Mapping[str, float]) -> Ranks:
     """The `terms` likeliest terms of the first `n` results, their weights `w` of the question's own."""
 
     def one(at: int) -> Search:
-        return Search(lexical=corpus.bm25_weighted(feedback(corpus, at, p)))
+        return Search(lexical=corpus.scored(feedback(corpus, at, p)))
 
     return corpus.ranks(one)
 
@@ -142,7 +142,7 @@ def said_again(writer: Writer, task: str) -> Variant:
         other = corpus.said_again(writer, task)
 
         def one(at: int) -> Search:
-            legs = (other.cosines[at], other.bm25(at, other.counts)) if p["legs"] else ()
+            legs = (other.cosines[at], other.bm25(at)) if p["legs"] else ()
             return Search(more=legs, final=(1 - p["w"]) * corpus.late[at] + p["w"] * other.late[at])
 
         return corpus.ranks(one)
@@ -201,7 +201,7 @@ def told(choice: Mapping[str, float]) -> str:
     return " ".join(f"{key} {value:g}" for key, value in choice.items())
 
 
-def page(corpora: Sequence[Held], writer: Writer) -> str:
+def page(corpora: Sequence[Held], writer: Writer, only: str) -> str:
     tickets = np.concatenate([[query.phrasing == "ticket" for query in corpus.questions] for corpus in corpora])
     alone = [corpus.ranks(lambda _: Search()) for corpus in corpora]
     before = np.concatenate(alone)
@@ -211,6 +211,8 @@ def page(corpora: Sequence[Held], writer: Writer) -> str:
         line("as it is", before, before, tickets, ""),
     ]
     for name, (variant, choices) in variants(writer).items():
+        if only not in name:
+            continue
         found = [[variant(corpus, choice) for choice in choices] for corpus in corpora]
         best = [chosen(of_corpus) for of_corpus in found]
         crossed = [found[at][best[1 - at]] for at in range(2)]
@@ -224,25 +226,28 @@ def page(corpora: Sequence[Held], writer: Writer) -> str:
 
 
 def write_on(writer: Writer, corpora: Sequence[Held], seconds: float) -> None:
+    """First of the questions, then of passages by how far ahead a question's search finds them: those can change an order."""
     end = time.monotonic() + seconds
     for corpus in corpora:
         for task in ("again", "answer"):
             writer.write(task, [query.query for query in corpus.questions])
-    longest = max(len(corpus.texts) for corpus in corpora)
-    for seed, start in itertools.product(range(3), range(0, longest, BATCH)):
+    for seed, rank in itertools.product(range(3), range(DEPTH)):
         for corpus in corpora:
-            if time.monotonic() < end:
-                writer.write("question", corpus.texts[start : start + BATCH], seeds=[seed])
+            ahead = sorted({int(order[rank]) for order in corpus.order if len(order) > rank})
+            for start in range(0, len(ahead), AT_ONCE):
+                if time.monotonic() < end:
+                    writer.write("question", [corpus.texts[at] for at in ahead[start : start + AT_ONCE]], seeds=[seed])
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=Path, help="folder of the indexes, kept for the next time")
     parser.add_argument("--written", type=Path, help="what the model wrote")
+    parser.add_argument("--only", default="", help="variants whose name holds this")
     parser.add_argument("--write", type=float, default=math.inf, help="seconds to write for")
     options = parser.parse_args()
     shop = workshop(load_settings(environment={}, options={"gate": "reference"}).settings, options.work)
-    writer = Writer(options.written or shop.work / "written.jsonl")
+    writer = Writer(options.written or shop.work / "written.jsonl", threads=1)
     corpora = [held(shop, SHARED / name) for name in SETS]
     write_on(writer, corpora, options.write)
     for corpus in corpora:
@@ -250,7 +255,7 @@ def main() -> int:
         print(
             f"{corpus.name}: {len(corpus.texts)} passages, {sum(map(bool, said))} with {sum(map(len, said))} questions"
         )
-    print(page(corpora, writer))
+    print(page(corpora, writer, options.only))
     return 0
 
 

@@ -54,6 +54,14 @@ class Search:
     depth: int = DEPTH
 
 
+@dataclass(frozen=True)
+class Counted:
+    """Term counts by column (CSC [chunks, terms]), and BM25's norm of each chunk's length."""
+
+    columns: Any
+    norms: Floats
+
+
 @dataclass
 class Held:
     """Chunks by id, and questions. counts: CSR [chunks, terms]; late: [questions, chunks], what the final order goes by."""
@@ -171,19 +179,28 @@ class Held:
                 found[at] = found.get(at, 0.0) + 1.0
         return found
 
-    def bm25(self, at: int, counts: Any) -> Floats:
-        return self.bm25_weighted(self.term_weights(query_terms(self.asked_as[at])), counts)
+    def bm25(self, at: int, counts: Any = None) -> Floats:
+        return self.scored(self.term_weights(query_terms(self.asked_as[at])), counts)
 
-    def bm25_weighted(self, asked: Mapping[int, float], counts: Any = None) -> Floats:
-        """[chunks]; document frequencies are those of the passages as they are written."""
-        tf = self.counts if counts is None else counts
-        lengths = self.lengths if counts is None else np.asarray(tf[:, self._plain].sum(axis=1)).ravel()
-        norms = bm25.K1 * (1 - bm25.B + bm25.B * lengths / lengths.mean())
+    def scored(self, asked: Mapping[int, float], counts: Any = None) -> Floats:
+        """BM25 [chunks] by `counts` (`Counted`); document frequencies are those of the passages as they are written."""
+        held: Counted = self.counted if counts is None else counts
         scores = np.zeros(len(self.ids))
         for term, weight in asked.items():
-            column = np.asarray(tf[:, term].todense()).ravel()
-            scores += weight * self.rarity[term] * column * (bm25.K1 + 1) / (column + norms)
+            rows = slice(held.columns.indptr[term], held.columns.indptr[term + 1])
+            at, tf = held.columns.indices[rows], held.columns.data[rows]
+            scores[at] += weight * self.rarity[term] * tf * (bm25.K1 + 1) / (tf + held.norms[at])
         return scores
+
+    @cached_property
+    def counted(self) -> Counted:
+        return self.count(self.counts)
+
+    def count(self, counts: Any) -> Counted:
+        """Counts ready to be searched; the lengths are theirs."""
+        lengths = np.asarray(counts[:, self._plain].sum(axis=1)).ravel()
+        norms = bm25.K1 * (1 - bm25.B + bm25.B * lengths / lengths.mean())
+        return Counted(counts.tocsc(), norms)
 
     def ranks(self, search: Callable[[int], Search]) -> Floats:
         """Per question the rank of the first chunk with the needle, infinite where none is found."""
@@ -194,7 +211,7 @@ class Held:
         return np.asarray(found)
 
     def _order(self, at: int, search: Search) -> NDArray[np.int64]:
-        lexical = self.bm25(at, None) if search.lexical is None else search.lexical
+        lexical = self.bm25(at) if search.lexical is None else search.lexical
         dense = self.cosines[at] if search.dense is None else search.dense
         fused = np.zeros(len(self.ids))
         for leg, least in ((dense, -math.inf), (lexical, 0.0), *((leg, -math.inf) for leg in search.more)):
