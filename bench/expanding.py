@@ -5,8 +5,9 @@ python -m bench.expanding [--work DIR] [--written FILE] [--write N]
 Passages get more terms for BM25 (those of their nearest neighbours, of their document, of links that lead to them, of
 questions that a small model asks of them), or vectors of those questions beside their own. Questions get terms of what they
 found (RM3: Abdul-Jaleel et al., TREC 2004), a vector that has moved there (Rocchio, 1971), or are said again by the model.
-The strength of each is chosen on one of rustbook and etcd, 0 among the choices, and judged on the other. `--write N` lets
-the model write on for N seconds first; what it wrote is kept in FILE, and only passages that it wrote of are expanded.
+The strength of each is chosen on one of rustbook and etcd and judged on the other; `(none)` says that there leaving it
+out was better than any. `--write N` lets the model write on for N seconds first; what it wrote is kept in FILE, and only
+passages that it wrote of are expanded.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from gawah.evaluate import workshop
 from gawah.text import analyze, query_terms
 
 SETS = ("rustbook", "etcd")
-STRENGTHS = (0.0, 0.1, 0.2, 0.4, 0.8)
+STRENGTHS = (0.1, 0.2, 0.4, 0.8)
 
 Ranks = NDArray[np.float64]
 Grid = Sequence[Mapping[str, float]]
@@ -155,16 +156,16 @@ def deeper(corpus: Held, p: Mapping[str, float]) -> Ranks:
 
 
 def variants(writer: Writer) -> dict[str, tuple[Variant, Grid]]:
-    again = grid(legs=(0, 1), w=(0.0, 0.1, 0.25, 0.5))
+    again = [{"legs": 1.0, "w": 0.0}, *grid(legs=(0, 1), w=(0.1, 0.25, 0.5))]
     return {
-        "deeper shortlist": (deeper, grid(depth=(50, 75, 100, 200))),
+        "deeper shortlist": (deeper, grid(depth=(75, 100, 200))),
         "passage + terms of neighbours": (neighbours, grid(w=STRENGTHS, k=(3, 8))),
         "passage + terms of its document": (of_document, grid(w=STRENGTHS)),
-        "passage + words of links to it": (of_links, grid(w=(0.0, 0.25, 0.5, 1.0))),
-        "passage + terms of questions asked by SmolLM2": (of_asked(writer), grid(w=(0.0, 0.25, 0.5, 1.0))),
-        "passage + vectors of these questions": (asked_vectors(writer), grid(w=(0.0, 0.25, 0.5), r=(0.0, 0.1, 0.3))),
-        "question + RM3": (rm3, grid(w=(0.0, 0.2, 0.4, 0.6), n=(3, 10), terms=(10, 30))),
-        "question + Rocchio": (rocchio, grid(w=(0.0, 0.3, 0.6), n=(3, 10), r=(0.0, 0.1, 0.3))),
+        "passage + words of links to it": (of_links, grid(w=(0.25, 0.5, 1.0))),
+        "passage + terms of questions asked by SmolLM2": (of_asked(writer), grid(w=(0.25, 0.5, 1.0))),
+        "passage + vectors of these questions": (asked_vectors(writer), grid(w=(0.25, 0.5), r=(0.0, 0.1, 0.3))),
+        "question + RM3": (rm3, grid(w=(0.2, 0.4, 0.6), n=(3, 10), terms=(10, 30))),
+        "question + Rocchio": (rocchio, grid(w=(0.3, 0.6), n=(3, 10), r=(0.0, 0.1, 0.3))),
         "question said again by SmolLM2": (said_again(writer, "again"), again),
         "question + SmolLM2's answer to it": (said_again(writer, "answer"), again),
     }
@@ -216,10 +217,12 @@ def page(corpora: Sequence[Held], writer: Writer, only: str) -> str:
         found = [[variant(corpus, choice) for choice in choices] for corpus in corpora]
         best = [chosen(of_corpus) for of_corpus in found]
         crossed = [found[at][best[1 - at]] for at in range(2)]
-        note = "; ".join(f"{corpora[at].name}: {told(choices[best[1 - at]])}" for at in range(2))
+        worse = [mean_reciprocal(found[at][best[at]]) <= mean_reciprocal(alone[at]) for at in range(2)]
+        taken = [told(choices[best[at]]) + (" (none)" if worse[at] else "") for at in range(2)]
+        note = "; ".join(f"{corpora[at].name}: {taken[1 - at]}" for at in range(2))
         lines.append(line(name, np.concatenate(crossed), before, tickets, note))
         own = np.concatenate([found[at][best[at]] for at in range(2)])
-        note = "; ".join(f"{corpora[at].name}: {told(choices[best[at]])}" for at in range(2))
+        note = "; ".join(f"{corpora[at].name}: {taken[at]}" for at in range(2))
         lines.append(line("… were it chosen on the set itself", own, before, tickets, note))
         print("\n".join(lines[-2:]), file=sys.stderr, flush=True)
     return "\n".join(lines)

@@ -129,11 +129,11 @@ class Held:
             weights = np.asarray(token_weights(query.words, self.document_frequency, len(self.ids), analyze=analyze))
             total = weights.sum() or 1.0
             rows.append(
-                best_matches(query.token_vectors, self.codes) @ weights / total + EXACT_WEIGHT * self._exact(text)
+                best_matches(query.token_vectors, self.codes) @ weights / total + EXACT_WEIGHT * self.exact(text)
             )
         return np.stack(rows)
 
-    def _exact(self, text: str) -> Floats:
+    def exact(self, text: str) -> Floats:
         shares = np.zeros(len(self.ids))
         terms = exact_terms(text)
         held = [max(1, n) for n in self.document_frequency(terms)]
@@ -165,7 +165,7 @@ class Held:
         member = np.asarray([names.index(document) for document, _ in self.places])
         of_each = self.gather(self.counts, member, len(names))
         scale = self.lengths.mean() / np.maximum(1, np.asarray(of_each.sum(axis=1)).ravel())
-        return sparse.diags(scale) @ of_each.tocsr()[member]
+        return (sparse.diags(scale) @ of_each).tocsr()[member]
 
     def gather(self, rows: Any, to: NDArray[np.int64], n: int | None = None) -> Any:
         """Rows added up where they go to."""
