@@ -6,9 +6,9 @@ here: `rewrite` writes files and says what they stand for, the caller puts that 
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice, takewhile
 from pathlib import Path
@@ -16,7 +16,8 @@ from threading import Lock
 
 import numpy as np
 
-from gawah.errors import StoreCorruptError
+from gawah.errors import StoreCorruptError, StoreError
+from gawah.index import copies
 from gawah.index.build import AnalyzeDocument, Portion, build_part, whole
 from gawah.index.graph import require_usearch
 from gawah.index.merge import merge
@@ -47,6 +48,7 @@ class LocalIndex:
     `analyzer` names its version: segments that another one built are not used. `prefilter_above` is the number of
     admitted chunks from which the dense leg looks at sign bits first; None for always exact. `graph_from`: from how many
     chunks on a segment gets a graph of neighbours, which the dense leg then asks (needs usearch, or ConfigurationError).
+    `keeps_copies`: other machines register segments too, and what is absent here is built and kept (copies.py).
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class LocalIndex:
         analyzer: str = "1",
         prefilter_above: int | None = PREFILTER_ABOVE,
         graph_from: int | None = None,
+        keeps_copies: bool = False,
     ) -> None:
         if graph_from is not None:
             require_usearch()
@@ -67,13 +70,15 @@ class LocalIndex:
         self._graph_from = graph_from
         self._n_threads = len(os.sched_getaffinity(0))
         self._pool = Pool(self._n_threads)
+        self._keeps_copies = keeps_copies
+        self._copied_at: dict[SegmentRecord, int] = {}
         self._views: list[LocalView] = []
         self._lock = Lock()
 
     def view(self, feed: IndexFeed) -> LocalView:
         """The index at the feed's epoch: the view made before, or one made from the nearest older one."""
         with self._lock:
-            ours = [view for view in self._views if view.generation == feed.generation and view.epoch <= feed.epoch]
+            ours = [view for view in self._views if view.generation == feed.generation and _is_past(view, feed)]
             base = max(ours, key=lambda view: view.epoch, default=None)
             if base is not None and base.epoch == feed.epoch:
                 return base
@@ -81,18 +86,18 @@ class LocalIndex:
             self._views = [*self._views[1 - _VIEWS_KEPT :], made]
             return made
 
-    def rewrite(self, feed: IndexFeed, *, everything: bool = False) -> Rewritten | None:
+    def rewrite(self, feed: IndexFeed, *, whole_tail: bool = False, everything: bool = False) -> Rewritten | None:
         """Writes what is most due: a damaged segment, neighbours that have become many, the tail; None when nothing is.
 
-        With `everything`, once nothing is due, every chunk is in a file and no file holds a deleted one. Segments are
-        read in full against their hashes first: what is damaged comes from the catalog instead.
+        `whole_tail`: every chunk gets into a file; `everything`: and no file keeps a deleted one. Segments are read in
+        full against their hashes first: what is damaged comes from the catalog instead.
         """
         contents = self.view(feed).contents
         run = self._due(contents, everything=everything)
         if run is not None:
             return self._rewritten(feed, contents, run)
         n_tail = sum(portion.n_live for portion in contents.tail)
-        return self._sealed(feed, contents) if should_seal(n_tail) or (everything and n_tail) else None
+        return self._sealed(feed, contents) if should_seal(n_tail) or (n_tail and (everything or whole_tail)) else None
 
     def seal(self, feed: IndexFeed) -> SegmentRecord | None:
         """Writes the tail as a segment, to be registered beside the others; None when no chunk is in it."""
@@ -107,7 +112,12 @@ class LocalIndex:
 
     def check(self, feed: IndexFeed) -> tuple[str, ...]:
         """Reads every registered segment against its hashes; one line a fault."""
-        return tuple(fault for record in feed.segments() for fault in check_segment(self._segments, record))
+        return tuple(fault for record in feed.segments() for fault in self._faults_of(record))
+
+    def _faults_of(self, record: SegmentRecord) -> tuple[str, ...]:
+        if self._keeps_copies and copies.is_absent(self._segments, record):
+            return copies.check_copy(self._segments, record)
+        return check_segment(self._segments, record)
 
     def repair(self, feed: IndexFeed) -> list[tuple[SegmentRecord, SegmentRecord | None]]:
         """Writes anew, out of the catalog, every segment that is not what was written; (old, new) records to register.
@@ -118,7 +128,10 @@ class LocalIndex:
             self._views = []  # they may have the damaged files mapped
             repaired: list[tuple[SegmentRecord, SegmentRecord | None]] = []
             for record in feed.segments():
-                if not check_segment(self._segments, record):
+                if not self._faults_of(record):
+                    continue
+                if self._keeps_copies and copies.is_absent(self._segments, record):
+                    copies.drop_copy(self._segments, record)  # the next view makes it anew
                     continue
                 with self._pieces_of(feed, record) as portions:
                     repaired.append((record, self._written(feed, portions)))
@@ -126,7 +139,9 @@ class LocalIndex:
 
     def remove_unregistered(self, registered: Iterable[str]) -> tuple[str, ...]:
         """Removes segments that the catalog does not know, of no generation, and what crashes left; returns their names."""
-        return remove_unregistered(self._segments, registered)
+        registered = list(registered)
+        copies.remove_others(self._segments, registered)
+        return remove_unregistered(self._segments, [*registered, copies.FOLDER])
 
     def _due(self, contents: Contents, *, everything: bool) -> range | None:
         """Which of the registered segments are to be rewritten as one."""
@@ -161,7 +176,7 @@ class LocalIndex:
             if portion is None or not portion.n_live:
                 continue
             damaged = record in contents.faults
-            if not damaged and check_segment(self._segments, record):
+            if not damaged and self._faults_of(record):
                 damaged, portion = True, self._from_rows(feed, record)
             if damaged:
                 with self._lock:
@@ -201,7 +216,14 @@ class LocalIndex:
             last_seq=int(new[-1].part.seqs[-1]) if new else before.last_seq,
             mark=mark,
         )
-        return LocalView(feed.generation, feed.epoch, contents, prefilter_above=self._prefilter_above, pool=self._pool)
+        return LocalView(
+            feed.generation,
+            feed.epoch,
+            contents,
+            token=feed.token,
+            prefilter_above=self._prefilter_above,
+            pool=self._pool,
+        )
 
     def _opened(
         self, records: Sequence[SegmentRecord], feed: IndexFeed
@@ -210,12 +232,12 @@ class LocalIndex:
         known: dict[SegmentRecord, Portion] = {}
         faults: dict[SegmentRecord, str] = {}
         for view in self._views:
-            # what a newer view took from the catalog lacks the chunks that were deleted since this feed
-            lacking = view.contents.faults if view.epoch > feed.epoch else {}
+            # what a view of another time took from the catalog may lack chunks of this feed
+            lacking = {} if _is_past(view, feed) else view.contents.faults
             known |= {
                 record: whole(portion.part, portion.graph)
                 for record, portion in view.contents.segments.items()
-                if record not in lacking
+                if record not in lacking and self._copied_at.get(record, 0) <= feed.epoch
             }
             faults |= view.contents.faults
         portions: dict[SegmentRecord, Portion] = {}
@@ -223,7 +245,10 @@ class LocalIndex:
             portion = known.get(record)
             if portion is None:
                 try:
-                    portion = self._from_file(record)
+                    if self._keeps_copies and copies.is_absent(self._segments, record):
+                        portion = self._copied(feed, record)
+                    else:
+                        portion = self._from_file(record)
                 except StoreCorruptError as error:
                     faults[record] = f"{error}; its chunks were indexed from the catalog"
                     portion = self._from_rows(feed, record)
@@ -236,12 +261,27 @@ class LocalIndex:
         graph = open_graph(self._segments, record, part) if self._graph_from is not None else None
         return whole(part, graph)
 
+    def _copied(self, feed: IndexFeed, record: SegmentRecord) -> Portion | None:
+        """What another machine sealed: from the copy that is kept here, or from the catalog, and then kept."""
+        with contextlib.suppress(StoreCorruptError):
+            part, self._copied_at[record] = copies.open_copy(self._segments, record, feed.epoch, self._analyzer)
+            return whole(part)
+        portion = self._from_rows(feed, record)
+        if portion is None:
+            return None
+        self._copied_at[record] = feed.epoch
+        with contextlib.suppress(StoreError):  # a full disk or a folder that is only read: it serves from memory
+            copies.keep_copy(self._segments, record, portion, feed.epoch, self._analyzer)
+            part, _ = copies.open_copy(self._segments, record, feed.epoch, self._analyzer)
+            return whole(part)
+        return portion
+
     def _from_rows(self, feed: IndexFeed, record: SegmentRecord) -> Portion | None:
         """The live chunks that a segment was made from, out of the catalog; None when none lives."""
         portions = list(self._portions(_rows_of(feed, record)))
         return whole(merge(portions)) if len(portions) > 1 else next(iter(portions), None)
 
-    @contextmanager
+    @contextlib.contextmanager
     def _pieces_of(self, feed: IndexFeed, record: SegmentRecord) -> Iterator[list[Portion]]:
         """As `_from_rows`, in pieces that lie on the disk meanwhile: memory for one piece, however large the segment."""
         with piece_directory(self._segments) as directory:
@@ -260,6 +300,11 @@ class LocalIndex:
 def _rows_of(feed: IndexFeed, record: SegmentRecord) -> Iterator[IndexRow]:
     """The live chunks that a segment was made from."""
     return takewhile(lambda row: row.seq <= record.last_seq, feed.rows(record.first_seq - 1))
+
+
+def _is_past(view: LocalView, feed: IndexFeed) -> bool:
+    """Whether the view is of a state that the feed's catalog came by: a restored one reaches the same numbers again."""
+    return view.epoch <= feed.epoch and feed.knows(view.epoch, view.token)
 
 
 def _joined(tail: Sequence[Portion], new: Sequence[Portion]) -> tuple[Portion, ...]:

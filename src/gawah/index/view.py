@@ -60,11 +60,13 @@ class LocalView:
         epoch: int,
         contents: Contents,
         *,
+        token: str,
         prefilter_above: int | None,
         pool: nearest.Pool | None = None,
     ) -> None:
         self.generation = generation
         self.epoch = epoch
+        self.token = token
         self.contents = contents
         portions = (*contents.segments.values(), *contents.tail)
         self.n_chunks = sum(portion.n_live for portion in portions)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections import Counter
@@ -16,13 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gawah.errors import NotFoundError
-from gawah.ports import Embedder, IndexFeed, IndexRow, IndexView, SegmentRecord, TokenCodes, Vector
+from gawah.ports import Embedder, Embedding, IndexFeed, IndexRow, IndexView, SegmentRecord, TokenCodes, Vector
 from gawah.testing.embedder import FakeEmbedder
 from gawah.types import Filter
 
 _TERM = re.compile(r"[a-z0-9]+")
 _IDENTIFIER = re.compile(r"(?<![a-z0-9])[a-z0-9]+(?:[-_.][a-z0-9]+)+")
 _TOLERANCE = 1e-12  # float64 sums in another order
+_TOKENS = itertools.count()  # never the same twice, in a copy of a catalog neither
 
 
 def analyze_plain(text: str) -> tuple[list[str], list[str]]:
@@ -43,6 +45,7 @@ class FakeIndexCatalog:
     collections: dict[int, str] = field(default_factory=dict)
     n_seqs: int = 0
     n_marks: int = 0
+    tokens: dict[int, str] = field(default_factory=lambda: {0: f"t{next(_TOKENS)}"})
 
     def add(self, document_no: int, texts: dict[str, str], collection: str = "default") -> None:
         """Commits chunks (id to text) of a document."""
@@ -50,7 +53,7 @@ class FakeIndexCatalog:
             self.n_seqs += 1
             self.rows.append(IndexRow(self.n_seqs, chunk_id, document_no, text, embedding))
         self.collections[document_no] = collection
-        self.epoch += 1
+        self.next_epoch()
 
     def delete(self, document_no: int) -> None:
         """Removes a document's chunks."""
@@ -60,7 +63,7 @@ class FakeIndexCatalog:
                 self.deletions.append((self.n_marks, row.seq))
         self.rows = [row for row in self.rows if row.document_no != document_no]
         self.collections.pop(document_no, None)
-        self.epoch += 1
+        self.next_epoch()
 
     def register(
         self,
@@ -78,7 +81,11 @@ class FakeIndexCatalog:
         self.deletions = [
             (mark, seq) for mark, seq in self.deletions if mark > applied_mark or not first <= seq <= last
         ]
+        self.next_epoch()
+
+    def next_epoch(self) -> None:
         self.epoch += 1
+        self.tokens[self.epoch] = f"t{next(_TOKENS)}"
 
     def feed(self) -> FakeIndexFeed:
         return FakeIndexFeed(
@@ -88,6 +95,8 @@ class FakeIndexCatalog:
             tuple(self.records),
             tuple(self.deletions),
             dict(self.collections),
+            dict(self.tokens),
+            self.tokens[self.epoch],
         )
 
 
@@ -101,6 +110,11 @@ class FakeIndexFeed:
     records: tuple[SegmentRecord, ...] = ()
     deletions: tuple[tuple[int, int], ...] = ()
     collections: dict[int, str] = field(default_factory=dict)
+    tokens: dict[int, str] = field(default_factory=dict)
+    token: str = ""
+
+    def knows(self, epoch: int, token: str) -> bool:
+        return self.tokens.get(epoch) == token
 
     def segments(self) -> Sequence[SegmentRecord]:
         return self.records
@@ -120,6 +134,21 @@ class FakeIndexFeed:
             and (not only.documents or str(number) in only.documents)
         ]
         return np.array(sorted(admitted), np.int64)
+
+    def n_chunks(self) -> int:
+        return len(self.all_rows)
+
+    def seqs(self) -> NDArray[np.int64]:
+        return np.array([row.seq for row in self.all_rows], np.int64)
+
+    def chunk_ids_of(self, seqs: Sequence[int]) -> dict[int, str]:
+        return {row.seq: row.chunk_id for row in self.all_rows if row.seq in set(seqs)}
+
+    def embeddings_of(self, chunk_ids: Sequence[str]) -> dict[str, Embedding]:
+        return {row.chunk_id: row.embedding for row in self.all_rows if row.chunk_id in set(chunk_ids)}
+
+    def first_chunk_ids(self, size: int) -> list[str]:
+        return sorted(row.chunk_id for row in self.all_rows)[:size]
 
 
 class FakeIndex:
