@@ -14,8 +14,10 @@ from typing import Self
 from bench.scale.made import CHUNKS_A_DOCUMENT, Made
 from gawah.index.local import LocalIndex
 from gawah.ports import IndexRow
+from gawah.store import epochs
 from gawah.store.catalog import SqliteCatalog
-from gawah.store.snapshot import SqliteSnapshot
+from gawah.store.snapshot import SqlSnapshot
+from gawah.store.sql import Order
 from gawah.types import CharRange, ModelStamp
 from gawah.upkeep import tidy
 from gawah.wire import to_json
@@ -34,8 +36,8 @@ class GrowingCatalog(SqliteCatalog):
         self.last_seq = 0
 
     @contextmanager
-    def snapshot(self) -> Iterator[SqliteSnapshot]:
-        with super().snapshot() as snapshot:
+    def snapshot(self, generation: int | None = None) -> Iterator[SqlSnapshot]:
+        with super().snapshot(generation) as snapshot:
             snapshot.rows = self._rows  # type: ignore[method-assign]
             yield snapshot
 
@@ -49,8 +51,7 @@ class GrowingCatalog(SqliteCatalog):
         """Commits rows that follow the ones before."""
         locator = json.dumps(to_json(CharRange(0, 1)))
         generation = self.generation_for(MODEL)
-        with self._write() as opened:
-            opened.execute("PRAGMA defer_foreign_keys = ON")
+        with self.writing(Order.CONTENT) as opened:
             documents = sorted({row.document_no for row in rows})
             opened.executemany(
                 "INSERT OR IGNORE INTO documents (no, id, collection, name, uri, state, created_at, updated_at) "
@@ -74,7 +75,7 @@ class GrowingCatalog(SqliteCatalog):
                     for row, text in zip(rows, texts, strict=True)
                 ],
             )
-            opened.execute("UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'epoch'")
+            epochs.bump(opened)
         self.newest, self.last_seq = rows, rows[-1].seq
 
 
