@@ -13,13 +13,14 @@ import pytest
 pytest.importorskip("onnxruntime")  # before usearch: see gawah.index.graph
 pytest.importorskip("usearch")
 
+from tests.index.test_local import compact, seal, tidied
+
 from gawah.errors import ConfigurationError, StoreCorruptError
 from gawah.index.graph import FILE_NAME, Graph, build_graph
 from gawah.index.local import LocalIndex
 from gawah.ports import Embedding, Index, IndexRow, TokenCodes
 from gawah.testing.index import FakeIndex, FakeIndexCatalog, analyze_plain, assert_same_answers
 from gawah.testing.index_contract import IndexContract
-from tests.index.test_local import compact, seal, tidied
 
 DIMENSIONS = 64
 
@@ -103,7 +104,7 @@ def test_a_filter_gives_the_best_of_what_it_admits_however_few(n_documents: int,
 def test_deleted_chunks_are_never_found_and_do_not_crowd_out_the_living(tmp_path: Path) -> None:
     vectors = clustered(2000)
     index, scan, catalog = indexed(tmp_path, vectors)
-    for number in range(0, 150):
+    for number in range(150):
         catalog.delete(number)
     view, exact = index.view(catalog.feed()), scan.view(catalog.feed())
     for query in vectors[:20]:

@@ -520,7 +520,8 @@ def test_with_everything_no_file_holds_a_deleted_row(tmp_path: Path) -> None:
     catalog.add(9, {"c9.0": "another"})
     catalog.rows = [row for row in catalog.rows if row.seq != 1]
     catalog.deletions.append((1, 1))
-    catalog.n_marks, catalog.epoch = 1, catalog.epoch + 1
+    catalog.n_marks = 1
+    catalog.next_epoch()
     assert tidied(index, catalog) == []
     assert tidied(index, catalog, everything=True) == [1, 0]
     assert catalog.deletions == []
