@@ -78,7 +78,7 @@ bench-mutations: $(VENV)/.develop system
 	$(BIN)/python -m bench.mutations
 
 lock:
-	uv pip compile pyproject.toml --extra audio --extra local --extra mcp --extra report --extra server --group test --group check --group bench $(LOCKFLAGS) -o requirements/develop.lock
+	uv pip compile pyproject.toml --extra audio --extra hnsw --extra local --extra mcp --extra postgres --extra qdrant --extra report --extra server --group test --group check --group bench $(LOCKFLAGS) -o requirements/develop.lock
 	uv pip compile pyproject.toml -c requirements/develop.lock $(LOCKFLAGS) -o requirements/runtime.lock
 	uv pip compile pyproject.toml --extra server --extra mcp -c requirements/develop.lock $(LOCKFLAGS) -o requirements/server.lock
 	uv pip compile --group build -c requirements/develop.lock $(LOCKFLAGS) -o requirements/build.lock
