@@ -26,15 +26,21 @@ def shared():
 
 
 @pytest.fixture(scope="session")
-def postgres():
-    """A PostgreSQL server of these tests; `postgres.new_address()` is that of an empty schema."""
+def start_postgres():
+    """Starts PostgreSQL servers, or skips where it is not installed."""
     pytest.importorskip("psycopg")
     from gawah.testing.postgres import PostgresServer, find_binaries
 
     binaries = find_binaries()
     if binaries is None:
         pytest.skip("PostgreSQL is not installed (requirements/system.sh)")
-    server = PostgresServer(binaries)
+    return lambda: PostgresServer(binaries)
+
+
+@pytest.fixture(scope="session")
+def postgres(start_postgres):
+    """A PostgreSQL server of these tests; `postgres.new_address()` is that of an empty schema."""
+    server = start_postgres()
     yield server
     server.stop()
 

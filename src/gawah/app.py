@@ -31,6 +31,8 @@ from gawah.gate import (
 )
 from gawah.generate import ExtractiveGenerator
 from gawah.index.local import LocalIndex
+from gawah.index.qdrant import QdrantIndex
+from gawah.index.qdrant_requests import Connection
 from gawah.ingest import PIPELINE, Intake, Plan, plan_folder, queue_plan, run_jobs, stale_parts
 from gawah.migrate import Followed, LoadModel, follow
 from gawah.models.encoder import load_encoder
@@ -43,11 +45,12 @@ from gawah.sources import found_file, read_source
 from gawah.store.answers import broken_links, fault_at_end
 from gawah.store.catalog import SqlCatalog, SqliteCatalog
 from gawah.store.keyring import KeyRing
+from gawah.store.moving import Moved, export_store, import_store
 from gawah.store.originals import Originals
 from gawah.store.uploads import Uploads
 from gawah.text import analyze, identifier_terms
 from gawah.types import Chunk, Document, DocumentRecord, Filter, ModelStamp, Outcome, SourceFile
-from gawah.upkeep import Check, Removed, examine, finish_purge, purge, remove, repair, tidy
+from gawah.upkeep import Check, MaintainedIndex, Removed, examine, finish_purge, purge, remove, repair, tidy
 from gawah.verify import CitationCheck, SourceReader, verify_answer
 
 _MEGABYTE = 1_000_000
@@ -202,10 +205,15 @@ class Application:
         return build_reranker(self.settings)
 
     @cached_property
-    def index(self) -> LocalIndex:
-        return LocalIndex(
-            self.settings.store, analyze_document, keeps_copies=bool(self.settings.catalog.get_secret_value())
-        )
+    def index(self) -> MaintainedIndex:
+        kind, _, url = self.settings.index.partition(":")
+        if kind != "qdrant":
+            return LocalIndex(
+                self.settings.store, analyze_document, keeps_copies=bool(self.settings.catalog.get_secret_value())
+            )
+        found = QdrantIndex(Connection(url), f"gawah-{self.catalog.identity()}", analyze_document, self.settings.store)
+        self._resources.callback(found.close)
+        return found
 
     @cached_property
     def sandbox(self) -> Sandbox:
@@ -406,6 +414,17 @@ class Application:
         if record.stamp is not None and record.stamp.model != self.embedder.stamp:
             self.follow()
         return stale_parts(self.intake, record)
+
+    def export(self, file: Path) -> Moved:
+        """Writes the whole store into one file, as of one moment; nobody is held up."""
+        return export_store(self.catalog, self.originals, file)
+
+    def import_from(self, file: Path) -> Moved:
+        """Fills this store, which must be empty, from such a file, and puts its index in order."""
+        with self.catalog.writer_lock():
+            moved = import_store(file, self.catalog, self.originals)
+            tidy(self.catalog, self.index)
+            return moved
 
     def repair(self) -> list[str]:
         """Builds damaged segments of the index again from the catalog; returns their names."""

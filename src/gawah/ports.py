@@ -168,6 +168,26 @@ class IndexFeed(Protocol):
         """Sorted document numbers that a filter admits."""
         ...
 
+    def n_chunks(self) -> int:
+        """How many chunks of the generation live."""
+        ...
+
+    def seqs(self) -> NDArray[np.int64]:
+        """Sorted seqs of the live chunks of the generation."""
+        ...
+
+    def chunk_ids_of(self, seqs: Sequence[int]) -> dict[int, str]:
+        """Chunk ids by seq, of those of the given chunks that live in the generation."""
+        ...
+
+    def embeddings_of(self, chunk_ids: Sequence[str]) -> dict[str, Embedding]:
+        """Embeddings by chunk id, of those of the given chunks that live in the generation."""
+        ...
+
+    def first_chunk_ids(self, size: int) -> list[str]:
+        """The ids of the `size` live chunks of the generation that come first, in order of code points."""
+        ...
+
 
 class IndexView(Protocol):
     """An immutable view of the index at one epoch: every leg of a query reads the same one.
@@ -347,6 +367,10 @@ class Catalog(Protocol):
 
     def snapshot(self, generation: int | None = None) -> AbstractContextManager[Snapshot]:
         """Reads the active generation, or the one named; NotFoundError for one that never was."""
+        ...
+
+    def identity(self) -> str:
+        """A name of this store that no other has, for what is kept of it elsewhere; it never changes."""
         ...
 
     def generation_for(self, model: ModelStamp, source: str = "") -> int:

@@ -5,12 +5,14 @@ while others work. Several processes may do it at once.
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from gawah.app import Application
 from gawah.errors import NotFoundError, StoreBusyError, StoreError
+from gawah.ingest import worker_name
 from gawah.sources import discover
 from gawah.types import DocumentRecord, DocumentState
 from gawah.upkeep import Removed, finish_purge, tidy
@@ -30,15 +32,18 @@ def work_off(app: Application, wait: Wait, trouble: Callable[[StoreError], None]
     ConfigurationError, StampMismatchError among them, which no waiting mends.
     """
     with app.catalog.at_work():
-        pause_s = 0.0
+        pause_s, holds_jobs = 0.0, False
         while not wait(pause_s):
             pause_s = POLL_S
             try:
+                if holds_jobs:  # a store that was away could not take them back
+                    app.catalog.release(worker_name(os.getpid()))
+                    holds_jobs = False
                 app.catalog.requeue_due()
                 yield from _tidied(app, app.worked_off())
             except StoreError as error:
                 trouble(error)
-                pause_s = TROUBLED_S
+                pause_s, holds_jobs = TROUBLED_S, True
 
 
 def _tidied(app: Application, ended: Iterator[DocumentRecord]) -> Iterator[DocumentRecord]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -91,6 +92,18 @@ class SqlCatalog:
         """A transaction for them; when it has ended, a power cut does not undo it."""
         return self._database.writing(*orders)
 
+    def reading_one_moment(self) -> contextlib.AbstractContextManager[Connection]:
+        """A connection for them on which all is as of one commit."""
+        return self._database.snapshot()
+
+    def numbers(self, opened: Connection) -> dict[str, int]:
+        """The last number given out in each table that numbers its rows."""
+        return self._database.numbers(opened)
+
+    def set_numbers(self, opened: Connection, numbers: Mapping[str, int]) -> None:
+        """Goes on counting where another store was."""
+        self._database.set_numbers(opened, numbers)
+
     def again(self, write: Callable[[], Result]) -> Result:
         """What `write` returns, which is one transaction; it is called again where that was taken back for another's sake."""
         result: Result = self._database.again(write)
@@ -107,6 +120,20 @@ class SqlCatalog:
     def at_work(self) -> contextlib.AbstractContextManager[None]:
         """Shows that this process works off the queue; who finds nobody else there queues anew what the dead left."""
         return self._database.at_work(self.directory, self.reclaim)
+
+    @_again
+    def identity(self) -> str:
+        """A name of this store that no other has, for what is kept of it elsewhere; a copied folder has it too."""
+        question = "SELECT value FROM meta WHERE key = 'identity'"
+        with self._database.reading() as opened:
+            row = opened.execute(question).fetchone()
+        if row is None:
+            with self._database.writing() as opened:
+                opened.execute(
+                    "INSERT INTO meta VALUES ('identity', ?) ON CONFLICT (key) DO NOTHING", (os.urandom(8).hex(),)
+                )
+                row = opened.execute(question).fetchone()
+        return str(row[0])
 
     # --- generations
 

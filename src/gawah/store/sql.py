@@ -6,11 +6,23 @@ rowids. The few words that differ are translated in one place (dialect.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from enum import Enum
 from pathlib import Path
 from typing import Any, Protocol
+
+NUMBERED = {
+    "generations": "id",
+    "documents": "no",
+    "embeddings": "id",
+    "chunks": "seq",
+    "deletions": "mark",
+    "jobs": "id",
+    "answers": "seq",
+    "uploads": "no",
+}
+"""Tables whose rows the database numbers, and the column."""
 
 Row = Any
 """A row by index and by column's name; iterating gives its values."""
@@ -30,6 +42,11 @@ class Cursor(Protocol):
 
     @property
     def rowcount(self) -> int: ...
+
+    @property
+    def description(self) -> Any:
+        """A sequence for each column, its name first."""
+        ...
 
     def fetchone(self) -> Any: ...
 
@@ -87,6 +104,12 @@ class Database(Protocol):
     def migration_lock(self, directory: Path) -> AbstractContextManager[None]: ...
 
     def at_work(self, directory: Path, when_alone: Callable[[], object]) -> AbstractContextManager[None]: ...
+
+    def numbers(self, opened: Connection) -> dict[str, int]:
+        """The last number given out in each table that numbers its rows and uses none twice."""
+        ...
+
+    def set_numbers(self, opened: Connection, numbers: Mapping[str, int]) -> None: ...
 
     def vacuum(self) -> None: ...
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from gawah.errors import StoreBusyError, StoreError
 from gawah.store import lock
 from gawah.store.connection import SqliteConnection, connect, sqlite_errors, transaction
 from gawah.store.readonly import FileState, inode_of, is_writable, state_of
-from gawah.store.sql import Order
+from gawah.store.sql import NUMBERED, Connection, Order
 
 
 class SqliteDatabase:
@@ -108,6 +108,22 @@ class SqliteDatabase:
 
     def at_work(self, directory: Path, when_alone: Callable[[], object]) -> contextlib.AbstractContextManager[None]:
         return lock.at_work(directory, when_alone)
+
+    def numbers(self, opened: Connection) -> dict[str, int]:
+        kept = {row[0]: row[1] for row in opened.execute("SELECT name, seq FROM sqlite_sequence").fetchall()}
+        for table, column in NUMBERED.items():
+            greatest = opened.execute(f"SELECT coalesce(max({column}), 0) FROM {table}").fetchone()[0]  # noqa: S608
+            kept[table] = max(kept.get(table, 0), greatest)
+        return kept
+
+    def set_numbers(self, opened: Connection, numbers: Mapping[str, int]) -> None:
+        """Of the tables that are declared so; in the others a number is used again only when the greatest was deleted."""
+        opened.execute("DELETE FROM sqlite_sequence")
+        declared = opened.execute("SELECT name FROM sqlite_master WHERE sql LIKE '%AUTOINCREMENT%'").fetchall()
+        opened.executemany(
+            "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)",
+            [(row[0], numbers[row[0]]) for row in declared if row[0] in NUMBERED],
+        )
 
     # --- care
 

@@ -215,6 +215,35 @@ class CatalogContract:
             assert sorted(gone) == old
             assert snapshot.deleted(mark)[0].size == 0
 
+    def test_an_index_elsewhere_is_told_what_lives(self, catalog: Any) -> None:
+        add(catalog, "a.txt", "First line.\n\nSecond line.\n")
+        add(catalog, "b.txt", "Third line.\n")
+        with catalog.snapshot() as snapshot:
+            first = snapshot.find_document("a.txt").no
+            rows = list(snapshot.rows(0))
+            assert snapshot.n_chunks() == len(rows) == 3
+            assert snapshot.seqs().tolist() == [row.seq for row in rows]
+            assert snapshot.chunk_ids_of([rows[2].seq, rows[0].seq, 999]) == {
+                row.seq: row.chunk_id for row in (rows[0], rows[2])
+            }
+            assert snapshot.first_chunk_ids(2) == sorted(row.chunk_id for row in rows)[:2]
+            found = snapshot.embeddings_of([rows[1].chunk_id, "none"])
+            assert list(found) == [rows[1].chunk_id]
+            assert np.array_equal(found[rows[1].chunk_id].vector, rows[1].embedding.vector)
+            assert np.array_equal(found[rows[1].chunk_id].tokens.scales, rows[1].embedding.tokens.scales)
+        catalog.delete_documents([first])
+        with catalog.snapshot() as snapshot:
+            assert snapshot.seqs().tolist() == [rows[2].seq]
+            assert snapshot.n_chunks() == 1
+            assert snapshot.chunk_ids_of([row.seq for row in rows]) == {rows[2].seq: rows[2].chunk_id}
+            assert snapshot.embeddings_of([rows[0].chunk_id]) == {}
+
+    def test_a_store_has_one_name_for_ever(self, catalog: Any) -> None:
+        name = catalog.identity()
+        add(catalog, "a.txt", "First line.\n")
+        assert catalog.identity() == name
+        assert name.isalnum()
+
     def test_known_texts_are_not_embedded_twice_and_go_with_their_last_chunk(self, catalog: Any) -> None:
         first = make_document("same title", "Shared.\n")
         keys = [item.text_sha256 for item in make_chunks(first)]

@@ -15,7 +15,7 @@ from psycopg.pq import TransactionStatus
 from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrDumper
 
-from gawah.errors import ConfigurationError, StoreBusyError, StoreError
+from gawah.errors import ConfigurationError, GawahError, StoreBusyError, StoreError
 from gawah.store.postgres.dialect import translated
 from gawah.store.postgres.errors import Address, postgres_errors
 from gawah.store.postgres.rows import PostgresRow, postgres_rows
@@ -78,11 +78,16 @@ class PostgresConnection:
     lock_rows = "FOR UPDATE"
     take_free = "FOR UPDATE OF j SKIP LOCKED"
 
-    def __init__(self, raw: Raw, renew: Callable[[], Raw]) -> None:
+    def __init__(self, raw: Raw, address: Address, renew: Callable[[], Raw]) -> None:
         self.raw = raw
+        self._address = address
         self._renew = renew
 
     def execute(self, sql: str, values: Sequence[Any] = (), /) -> psycopg.Cursor[PostgresRow]:
+        with postgres_errors(self._address):
+            return self._executed(sql, values)
+
+    def _executed(self, sql: str, values: Sequence[Any]) -> psycopg.Cursor[PostgresRow]:
         begins = not self.in_transaction
         try:
             return self._sent(sql, values)
@@ -96,13 +101,16 @@ class PostgresConnection:
     def executemany(self, sql: str, values: Iterable[Sequence[Any]], /) -> psycopg.Cursor[PostgresRow]:
         cursor = self.raw.cursor(binary=True)
         rows = list(values)
-        if rows:
+        if not rows:
+            return cursor
+        with postgres_errors(self._address):
             cursor.executemany(translated(sql), rows)  # in a pipeline: it does not wait for each
         return cursor
 
     def execute_as_it_is(self, definition: str) -> None:
         """A statement in PostgreSQL's own words, without values."""
-        self.raw.execute(definition)
+        with postgres_errors(self._address):
+            self.raw.execute(definition)
 
     def _sent(self, sql: str, values: Sequence[Any]) -> psycopg.Cursor[PostgresRow]:
         return self.raw.cursor(binary=True).execute(translated(sql), list(values))
@@ -150,7 +158,7 @@ class Connections:
                 self._commit(opened)
             except BaseException:
                 if not opened.is_gone and opened.in_transaction:
-                    with contextlib.suppress(psycopg.Error):
+                    with contextlib.suppress(GawahError):
                         opened.execute("ROLLBACK")
                 raise
 
@@ -162,7 +170,7 @@ class Connections:
     @contextlib.contextmanager
     def _given(self) -> Iterator[PostgresConnection]:
         owner = threading.get_ident()
-        opened = self._free() or PostgresConnection(open_raw(self._address), self._reopened)
+        opened = self._free() or PostgresConnection(open_raw(self._address), self._address, self._reopened)
         with self._guard:
             self._in_use.setdefault(owner, []).append(opened)
         try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from gawah.store.postgres import locks
 from gawah.store.postgres.connection import Connections, PostgresConnection
 from gawah.store.postgres.errors import TakenBackError, read_address
 from gawah.store.postgres.schema import is_read_only, prepare
-from gawah.store.sql import Order
+from gawah.store.sql import NUMBERED, Connection, Order
 
 _TRIES = 6  # of a transaction that the server took back
 _FIRST_PAUSE_S = 0.01
@@ -115,6 +115,22 @@ class PostgresDatabase:
         """Whoever works on this database on whatever machine is seen; the folder plays no part."""
         del directory
         return self._signs.up(when_alone)
+
+    def numbers(self, opened: Connection) -> dict[str, int]:
+        found = {}
+        for table, column in NUMBERED.items():
+            sequence = opened.execute("SELECT pg_get_serial_sequence(?, ?)", (table, column)).fetchall()[0][0]
+            last, was_given = opened.execute(f"SELECT last_value, is_called FROM {sequence}").fetchall()[0]  # noqa: S608
+            found[table] = int(last) if was_given else 0
+        return found
+
+    def set_numbers(self, opened: Connection, numbers: Mapping[str, int]) -> None:
+        for table, column in NUMBERED.items():
+            last = numbers[table]
+            opened.execute(
+                "SELECT setval(pg_get_serial_sequence(?, ?), ?, CAST(? AS BIGINT) > 0)",
+                (table, column, max(last, 1), last),
+            )
 
     # --- care
 
