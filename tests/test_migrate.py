@@ -517,3 +517,34 @@ def test_settings_name_a_folder_from_wherever_they_are_read(tmp_path, monkeypatc
     assert source_of("./model" + pin) == str(tmp_path / "model") + pin
     assert source_of("all-MiniLM-L6-v2") == "all-MiniLM-L6-v2"
     assert load_settings(environment={}).settings.model == "all-MiniLM-L6-v2"
+
+
+# --- with the catalog in a database
+
+
+def test_upgrade_day_in_postgres(make_app, folder, postgres):
+    """Two machines: one migrates, switches and goes back; the other, with a folder of its own, follows."""
+    catalog = postgres.new_address()
+    app = make_app(load_model=FakeEmbedder, model=OLD, catalog=catalog)
+    list(app.ingest(app.plan(folder(FILES))))
+    before = fingerprint(app)
+    other = make_app("elsewhere", load_model=FakeEmbedder, model=OLD, catalog=catalog)
+    assert other.search("fee").generation == 1
+    with upgrading(app, NEW, switch=True) as upgrade, contextlib.closing(run(upgrade, switch=True)) as ended:
+        next(ended)
+        with pytest.raises(StoreBusyError, match="is migrating"), other.catalog.migration_lock():
+            pass
+        other.remove([other.find_document("boats.txt")])
+        list(other.ingest(other.plan(folder({"late.txt": "Late, but in time.\n"}, "more"))))
+    assert states(app)[NEW][0] == "building"
+    migrate(other, "")
+    assert states(app) == {OLD: ("retired", 3, 0), NEW: ("active", 3, 0)}
+    for each in (app, other):
+        found = each.search("fee")
+        assert (found.generation, found.passages[0].document_name) == (2, "fees.md")
+    assert fingerprint(app) == fingerprint(other) != before
+    with going_back(app) as upgrade:
+        assert list(run(upgrade, switch=True)) == []
+    assert other.search("late").generation == 1
+    (gone,) = drop(other)
+    assert (gone.id, gone.n_chunks) == (2, 3)
