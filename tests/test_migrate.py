@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from gawah.config import load_settings
-from gawah.errors import ConfigurationError, NotFoundError, StampMismatchError, StoreBusyError, UsageError
+from gawah.errors import ConfigurationError, ModelError, NotFoundError, StampMismatchError, StoreBusyError, UsageError
 from gawah.index.local import LocalIndex
 from gawah.migrate import complete
 from gawah.refresh import plan_refresh, refresh, stamps_of
@@ -341,6 +341,22 @@ def test_a_store_of_before_the_source_was_kept_says_what_to_set(app, make_app):
         again(make_app).search("fee")
     again(make_app, NEW).open_generation()  # who has it notes where it is
     assert again(make_app).search("fee").generation == 2
+
+
+def test_a_model_that_lies_elsewhere_now_is_told_by_migrating_to_it(app, make_app):
+    migrate(app)
+
+    def moved(source):
+        if source == NEW:
+            raise ModelError(f"there is no {source}")
+        return FakeEmbedder(source.removeprefix("elsewhere/"))
+
+    follower = make_app(load_model=moved, model=OLD)
+    with pytest.raises(StampMismatchError, match="cannot be loaded"):
+        follower.search("fee")
+    assert migrate(follower, f"elsewhere/{NEW}") == []
+    assert follower.search("fee").generation == 2
+    assert [one.source for one in app.catalog.generations()] == [OLD, f"elsewhere/{NEW}"]
 
 
 def test_one_process_migrates_at_a_time(app):
