@@ -54,7 +54,7 @@ def make_app(tmp_path):
 
     opened = []
 
-    def make(store="store", *, embedder=None, generator=None, chunking=None, create=True, **options):
+    def make(store="store", *, embedder=None, generator=None, chunking=None, load_model=None, create=True, **options):
         options = {
             "store": tmp_path / store,
             "cache": tmp_path / "cache",
@@ -64,7 +64,12 @@ def make_app(tmp_path):
         }
         settings = load_settings(environment={}, options=options).settings
         app = Application(
-            settings, create=create, embedder=embedder or FakeEmbedder(), generator=generator, chunking=chunking
+            settings,
+            create=create,
+            embedder=None if load_model else embedder or FakeEmbedder(),
+            generator=generator,
+            chunking=chunking,
+            load_model=load_model,
         )
         opened.append(app)
         return app

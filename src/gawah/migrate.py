@@ -38,8 +38,7 @@ def follow(catalog: Catalog, configured: Embedder, load: LoadModel) -> Followed:
     An encoder that the store never knew is left as it is: whoever works with it is refused. Raises StampMismatchError when
     the active generation's model cannot be loaded, or is another one by now.
     """
-    with catalog.snapshot() as snapshot:
-        generations = snapshot.generations()
+    generations = catalog.generations()
     active = next((one for one in generations if one.state == "active"), None)
     if active is None or configured.stamp == active.model:
         return Followed(configured)

@@ -168,6 +168,26 @@ class IndexFeed(Protocol):
         """Sorted document numbers that a filter admits."""
         ...
 
+    def n_chunks(self) -> int:
+        """How many chunks of the generation live."""
+        ...
+
+    def seqs(self) -> NDArray[np.int64]:
+        """Sorted seqs of the live chunks of the generation."""
+        ...
+
+    def chunk_ids_of(self, seqs: Sequence[int]) -> dict[int, str]:
+        """Chunk ids by seq, of those of the given chunks that live in the generation."""
+        ...
+
+    def embeddings_of(self, chunk_ids: Sequence[str]) -> dict[str, Embedding]:
+        """Embeddings by chunk id, of those of the given chunks that live in the generation."""
+        ...
+
+    def first_chunk_ids(self, size: int) -> list[str]:
+        """The ids of the `size` live chunks of the generation that come first, in order of code points."""
+        ...
+
 
 class IndexView(Protocol):
     """An immutable view of the index at one epoch: every leg of a query reads the same one.
@@ -295,10 +315,6 @@ class Snapshot(IndexFeed, Protocol):
     model: ModelStamp | None
     """The model stamp of the generation that is read; None before the first document."""
 
-    def generations(self) -> list[Generation]:
-        """All there ever were, by number."""
-        ...
-
     def holding(self, generation: int) -> Holding: ...
 
     def pending(self, generation: int) -> list[DocumentRecord]:
@@ -353,11 +369,19 @@ class Catalog(Protocol):
         """Reads the active generation, or the one named; NotFoundError for one that never was."""
         ...
 
+    def identity(self) -> str:
+        """A name of this store that no other has, for what is kept of it elsewhere; it never changes."""
+        ...
+
     def generation_for(self, model: ModelStamp, source: str = "") -> int:
         """The active generation, made when there is none; raises StampMismatchError when another model built it.
 
         `source` is kept where none is: the setting that names the model.
         """
+        ...
+
+    def generations(self) -> list[Generation]:
+        """All there ever were, by number; it may be asked inside of a snapshot."""
         ...
 
     def begin_generation(self, model: ModelStamp, source: str) -> int:

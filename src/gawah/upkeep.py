@@ -78,18 +78,13 @@ def repair(catalog: Catalog, index: MaintainedIndex) -> list[str]:
     Segments hold nothing that the catalog does not: nothing can be lost by this, and nothing else is changed.
     """
     repaired: list[tuple[SegmentRecord, SegmentRecord | None]] = []
-    for generation in _generations(catalog):
-        with catalog.snapshot(generation) as snapshot:
+    for generation in catalog.generations():
+        with catalog.snapshot(generation.id) as snapshot:
             repaired += index.repair(snapshot)
     for old, new in repaired:
         catalog.replace_segments([old.name], new)
     remove_leftovers(catalog, index)
     return [old.name for old, _ in repaired]
-
-
-def _generations(catalog: Catalog) -> list[int]:
-    with catalog.snapshot() as snapshot:
-        return [generation.id for generation in snapshot.generations()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +117,8 @@ def finish_purge(catalog: Catalog, index: MaintainedIndex) -> None:
     """Does what a purge still owes, this one or one that was interrupted: rewrites every file of the store."""
     if catalog.purge_owed():
         catalog.drop_abandoned_embeddings()
-        for generation in _generations(catalog):  # the words of a document are in the files of all that held it
-            tidy(catalog, index, generation=generation, everything=True)
+        for generation in catalog.generations():  # the words of a document are in the files of all that held it
+            tidy(catalog, index, generation=generation.id, everything=True)
         catalog.vacuum()
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from gawah.app import Application
 from gawah.errors import NotFoundError, StoreBusyError, StoreError
-from gawah.ingest import run_jobs, worker_name
+from gawah.ingest import worker_name
 from gawah.sources import discover
 from gawah.types import DocumentRecord, DocumentState
 from gawah.upkeep import Removed, finish_purge, tidy
@@ -40,7 +40,7 @@ def work_off(app: Application, wait: Wait, trouble: Callable[[StoreError], None]
                     app.catalog.release(worker_name(os.getpid()))
                     holds_jobs = False
                 app.catalog.requeue_due()
-                yield from _tidied(app, run_jobs(app.intake))
+                yield from _tidied(app, app.worked_off())
             except StoreError as error:
                 trouble(error)
                 pause_s, holds_jobs = TROUBLED_S, True
@@ -63,7 +63,7 @@ def _tidied(app: Application, ended: Iterator[DocumentRecord]) -> Iterator[Docum
 def drain(app: Application) -> None:
     """Works off what is queued now, beside whoever else does, and returns. Raises StoreError."""
     with app.catalog.at_work():
-        for _ in _tidied(app, run_jobs(app.intake)):
+        for _ in _tidied(app, app.worked_off()):
             pass
 
 

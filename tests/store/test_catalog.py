@@ -288,8 +288,9 @@ def test_an_older_store_tells_what_its_documents_quality_and_warnings_were(catal
     older.execute(f"PRAGMA user_version = {len(MIGRATIONS) - 3}")
     older.commit()
     older.close()
-    with SqliteCatalog(tmp_path / "store").snapshot() as snapshot:
+    reopened = SqliteCatalog(tmp_path / "store")
+    (generation,) = reopened.generations()
+    with reopened.snapshot() as snapshot:
         (record,) = snapshot.documents()
-        (generation,) = snapshot.generations()
         assert (generation.state, generation.source, len(snapshot.token)) == ("active", "", 16)
     assert (record.id, record.quality, record.warnings) == (document.id, {"pages": 7}, ("ß",))

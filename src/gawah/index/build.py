@@ -29,7 +29,7 @@ from gawah.ports import IndexRow
 AnalyzeDocument = Callable[[str], tuple[list[str], list[str]]]
 """A chunk's embedded text to (terms that count to its length, identifier terms that do not)."""
 
-_UNIT_TOLERANCE = 1e-3  # far above float32's rounding, far below any vector that was never normalised
+UNIT_TOLERANCE = 1e-3  # far above float32's rounding, far below any vector that was never normalised
 _ROWS_A_PIECE = 8192  # 12 MiB of 384 float32
 
 
@@ -241,7 +241,7 @@ def _unit_vectors(rows: Sequence[IndexRow]) -> NDArray[np.float32]:
     for row in rows:
         vector = row.embedding.vector
         length = float(np.sqrt(np.vdot(vector, vector)))
-        if len(vector) != dimensions or not abs(length - 1) <= _UNIT_TOLERANCE:
+        if len(vector) != dimensions or not abs(length - 1) <= UNIT_TOLERANCE:
             raise StoreCorruptError(
                 f"chunk {row.chunk_id}: a vector of {len(vector)} dimensions and length {length:.4g}, where "
                 f"{dimensions} and 1 are expected; ingest its document again"

@@ -8,11 +8,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
+from gawah.errors import StoreBusyError
 from gawah.fingerprint import sha256_text
 from gawah.ports import Embedding, SegmentRecord
 from gawah.store import answers, connection, epochs, generations, jobs, records
@@ -28,6 +30,7 @@ from gawah.types import (
     DocumentState,
     DroppedGeneration,
     Failure,
+    Generation,
     IndexedChunk,
     Job,
     LogHead,
@@ -35,6 +38,7 @@ from gawah.types import (
     Stamp,
 )
 
+_OVERLAPPING = "SELECT 1 FROM segments WHERE generation = ? AND first_seq <= ? AND last_seq >= ?"
 LEASE_S = 600.0  # longer than the wall limit of an extraction; embedding renews it batch by batch
 
 
@@ -119,6 +123,20 @@ class SqlCatalog:
         """Shows that this process works off the queue; who finds nobody else there queues anew what the dead left."""
         return self._database.at_work(self.directory, self.reclaim)
 
+    @_again
+    def identity(self) -> str:
+        """A name of this store that no other has, for what is kept of it elsewhere; a copied folder has it too."""
+        question = "SELECT value FROM meta WHERE key = 'identity'"
+        with self._database.reading() as opened:
+            row = opened.execute(question).fetchone()
+        if row is None:
+            with self._database.writing() as opened:
+                opened.execute(
+                    "INSERT INTO meta VALUES ('identity', ?) ON CONFLICT (key) DO NOTHING", (os.urandom(8).hex(),)
+                )
+                row = opened.execute(question).fetchone()
+        return str(row[0])
+
     # --- generations
 
     @_again
@@ -126,6 +144,11 @@ class SqlCatalog:
         """The active generation, made when there is none; raises StampMismatchError when another model built it."""
         with self._database.writing(Order.CONTENT) as opened:
             return generations.active_for(opened, model, source, self.clock())
+
+    def generations(self) -> list[Generation]:
+        """All there ever were, by number; it may be asked inside of a snapshot."""
+        with self._database.reading() as opened:
+            return generations.every(opened)
 
     @_again
     def begin_generation(self, model: ModelStamp, source: str) -> int:
@@ -153,8 +176,7 @@ class SqlCatalog:
             now = opened.execute("SELECT version FROM documents WHERE no = ?", (record.no,)).fetchone()
             if now is None or now[0] != record.version:
                 return False
-            texts = {item.text_sha256 for item in chunks}
-            if texts - chunk_rows.known_texts(opened, key, texts):
+            if not chunk_rows.are_embedded(opened, key, chunks):
                 return False
             replaced = chunk_rows.remove(opened, record.no, generation)
             chunk_rows.insert(opened, record.no, generation, chunks, key)
@@ -218,8 +240,12 @@ class SqlCatalog:
     @_again
     def requeue_due(self) -> int:
         """Queues failed documents whose time for another try has come; returns how many."""
-        with self._database.noting() as opened:
-            return jobs.requeue_due(opened, self.clock())
+        now = self.clock()
+        with self._database.reading() as opened:
+            if not jobs.are_due(opened, now):
+                return 0
+        with self._database.writing(Order.CONTENT) as opened:
+            return jobs.requeue_due(opened, now)
 
     # --- embeddings
 
@@ -261,7 +287,12 @@ class SqlCatalog:
                 "ON CONFLICT (document_no) DO UPDATE SET text = ?2, extraction = ?3",
                 (job.document.no, document.text, records.extraction_json(document)),
             )
-            chunk_rows.insert(opened, job.document.no, generation, chunks, chunk_rows.embedding_key(stamp.model))
+            key = chunk_rows.embedding_key(stamp.model)
+            if not chunk_rows.are_embedded(opened, key, chunks):
+                raise StoreBusyError(
+                    f"{job.document.name}: a document that shared words with it was removed; run it again"
+                )
+            chunk_rows.insert(opened, job.document.no, generation, chunks, key)
             source = document.source
             opened.execute(
                 "UPDATE documents SET state = 'ready', failure_code = NULL, failure_reason = NULL, retryable = 0, "
@@ -304,10 +335,12 @@ class SqlCatalog:
     def replace_segments(
         self, old: Iterable[str], new: SegmentRecord | None, *, applied_mark: int | None = None
     ) -> None:
-        """Registers a segment in place of others; deletions up to `applied_mark` are in it already and are forgotten."""
+        """Registers a segment in place of others, StoreBusyError where some chunk would be in two; deletions up to `applied_mark` are in it already and are forgotten."""
         with self._database.writing(Order.CONTENT) as opened:
             opened.executemany("DELETE FROM segments WHERE name = ?", [(name,) for name in old])
             if new is not None:
+                if opened.execute(_OVERLAPPING, (new.generation, new.last_seq, new.first_seq)).fetchall():
+                    raise StoreBusyError(f"segment {new.name} was made beside another process; it is left out")
                 opened.execute(
                     "INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?)",
                     (new.name, new.generation, new.first_seq, new.last_seq, new.n_chunks, new.manifest_sha256),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gawah.errors import NotFoundError
 from gawah.fragment import locate_each
-from gawah.ports import IndexRow, SegmentRecord
+from gawah.ports import Embedding, IndexRow, SegmentRecord
 from gawah.store import epochs, generations, records
 from gawah.store.sql import Connection, Row
 from gawah.types import (
@@ -19,7 +19,6 @@ from gawah.types import (
     Document,
     DocumentRecord,
     Filter,
-    Generation,
     Hit,
     Holding,
     Locator,
@@ -44,10 +43,6 @@ class SqlSnapshot:
         self.model: ModelStamp | None = read.model if read else None
 
     # --- generations
-
-    def generations(self) -> list[Generation]:
-        """All there ever were, by number."""
-        return generations.every(self._connection)
 
     def holding(self, generation: int) -> Holding:
         return generations.holding(self._connection, generation)
@@ -108,6 +103,34 @@ class SqlSnapshot:
         where = " AND ".join(wanted) or "1 = 1"
         rows = self._connection.execute(f"SELECT no FROM documents WHERE {where} ORDER BY no", values)  # noqa: S608
         return np.array([row[0] for row in rows], np.int64)
+
+    def n_chunks(self) -> int:
+        return int(self._one("SELECT count(*) FROM chunks WHERE generation = ?", (self.generation,))[0])
+
+    def seqs(self) -> NDArray[np.int64]:
+        rows = self._connection.execute("SELECT seq FROM chunks WHERE generation = ? ORDER BY seq", (self.generation,))
+        return np.fromiter((row[0] for row in rows), np.int64)
+
+    def chunk_ids_of(self, seqs: Sequence[int]) -> dict[int, str]:
+        rows = self._connection.execute(
+            "SELECT seq, id FROM chunks WHERE generation = ? AND seq IN (SELECT CAST(value AS BIGINT) FROM json_each(?))",
+            (self.generation, json.dumps(list(seqs))),
+        )
+        return {row[0]: row[1] for row in rows}
+
+    def embeddings_of(self, chunk_ids: Sequence[str]) -> dict[str, Embedding]:
+        rows = self._connection.execute(
+            "SELECT c.id, e.vector, e.signs, e.scales FROM chunks c JOIN embeddings e ON e.id = c.embedding "
+            "WHERE c.generation = ? AND c.id IN (SELECT value FROM json_each(?))",
+            (self.generation, json.dumps(list(chunk_ids))),
+        )
+        return {row[0]: records.embedding(*row[1:]) for row in rows}
+
+    def first_chunk_ids(self, size: int) -> list[str]:
+        rows = self._connection.execute(
+            "SELECT id FROM chunks WHERE generation = ? ORDER BY id LIMIT ?", (self.generation, size)
+        )
+        return [row[0] for row in rows]
 
     # --- passages
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gawah.errors import NotFoundError
-from gawah.ports import Embedder, IndexFeed, IndexRow, IndexView, SegmentRecord, TokenCodes, Vector
+from gawah.ports import Embedder, Embedding, IndexFeed, IndexRow, IndexView, SegmentRecord, TokenCodes, Vector
 from gawah.testing.embedder import FakeEmbedder
 from gawah.types import Filter
 
@@ -125,6 +125,21 @@ class FakeIndexFeed:
             and (not only.documents or str(number) in only.documents)
         ]
         return np.array(sorted(admitted), np.int64)
+
+    def n_chunks(self) -> int:
+        return len(self.all_rows)
+
+    def seqs(self) -> NDArray[np.int64]:
+        return np.array([row.seq for row in self.all_rows], np.int64)
+
+    def chunk_ids_of(self, seqs: Sequence[int]) -> dict[int, str]:
+        return {row.seq: row.chunk_id for row in self.all_rows if row.seq in set(seqs)}
+
+    def embeddings_of(self, chunk_ids: Sequence[str]) -> dict[str, Embedding]:
+        return {row.chunk_id: row.embedding for row in self.all_rows if row.chunk_id in set(chunk_ids)}
+
+    def first_chunk_ids(self, size: int) -> list[str]:
+        return sorted(row.chunk_id for row in self.all_rows)[:size]
 
 
 class FakeIndex:

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 _QUOTED_OR_VALUE = re.compile(r"'(?:[^']|'')*'|\?(\d*)")
 _LIST = re.compile(r"SELECT value FROM json_each\(([^()]*)\)")
+_NUMBERS = re.compile(r"SELECT CAST\(value AS BIGINT\) FROM json_each\(([^()]*)\)")
 _WORDS = ((re.compile(r"\binstr\("), "strpos("), (re.compile(r"\bAS REAL\)"), "AS DOUBLE PRECISION)"))
 
 _TYPES = (
@@ -26,6 +27,7 @@ _TYPES = (
 def translated(statement: str) -> str:
     """A statement with `?` or `?1` for values as one with `$1`."""
     statement = _LIST.sub(r"SELECT json_array_elements_text(CAST(\1 AS json))", statement)
+    statement = _NUMBERS.sub(r"SELECT CAST(json_array_elements_text(CAST(\1 AS json)) AS BIGINT)", statement)
     for word, ours in _WORDS:
         statement = word.sub(ours, statement)
     n = 0
