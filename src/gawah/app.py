@@ -318,6 +318,7 @@ class Application:
         """What an ingest of the folder would do; writes nothing. `exclude` are patterns of names, like `*.png`; with `among`
         only files of these names are looked at.
         """
+        self.follow()  # or all would be stale that was migrated meanwhile
         return plan_folder(self.intake, root, collection or self.settings.collection, exclude=exclude, among=among)
 
     def ingest(self, plan: Plan) -> Iterator[DocumentRecord]:
@@ -431,6 +432,7 @@ class Application:
             return repair(self.catalog, self.index)
 
     def examine(self) -> Iterator[Check]:
+        self.follow()
         return examine(self.catalog, self.index, self.embedder)
 
 

@@ -134,6 +134,7 @@ def examine(catalog: Catalog, index: MaintainedIndex, embedder: Embedder) -> Ite
     """The doctor's checks of a store; each says what it found, none repairs anything."""
     yield _check_files(catalog)
     yield _check_log(catalog)
+    yield _check_generations(catalog, index)
     with catalog.snapshot() as snapshot:
         yield _check_model(snapshot, embedder)
         records = snapshot.documents()
@@ -149,6 +150,19 @@ def _check_files(catalog: Catalog) -> Check:
     if catalog.purge_owed():
         errors.append("a purge was interrupted; run: gawah rm --purge")
     return Check("catalog", not errors, "; ".join(errors[:3]) or "sound")
+
+
+def _check_generations(catalog: Catalog, index: MaintainedIndex) -> Check:
+    """Of those that are kept beside the active one: what they hold against what is noted, and their files."""
+    others = [one for one in catalog.generations() if one.state != "active" and one.dropped_at is None]
+    wrong: list[str] = []
+    for one in others:
+        with catalog.snapshot(one.id) as snapshot:
+            noted, held = snapshot.holding(one.id).n_chunks, sum(snapshot.n_chunks_by_document().values())
+            wrong += [f"generation {one.id}: {noted} chunks noted, {held} held"] if noted != held else []
+            wrong += index.check(snapshot)
+    detail = ", ".join(f"{one.id} {one.state} ({one.model.name})" for one in others) or "the active one"
+    return Check("generations", not wrong, "; ".join(wrong) if wrong else detail)
 
 
 def _check_log(catalog: Catalog) -> Check:

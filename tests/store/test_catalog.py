@@ -288,9 +288,9 @@ def test_an_older_store_tells_what_its_documents_quality_and_warnings_were(catal
     older.execute(f"PRAGMA user_version = {len(MIGRATIONS) - 3}")
     older.commit()
     older.close()
-    reopened = SqliteCatalog(tmp_path / "store")
-    (generation,) = reopened.generations()
-    with reopened.snapshot() as snapshot:
+    migrated = SqliteCatalog(tmp_path / "store")
+    (generation,) = migrated.generations()
+    with migrated.snapshot() as snapshot:
         (record,) = snapshot.documents()
         assert (generation.state, generation.source, len(snapshot.token)) == ("active", "", 16)
     assert (record.id, record.quality, record.warnings) == (document.id, {"pages": 7}, ("ß",))

@@ -72,6 +72,7 @@ def _run() -> int:
         sys.stdout.flush()
         return ended.exit_code
     except (click.exceptions.Abort, KeyboardInterrupt):
+        sys.stdout.flush()  # the process leaves without Python's own end
         return _say(MESSAGE, INTERRUPTED)
     except click.ClickException as error:
         return _say_usage(error)

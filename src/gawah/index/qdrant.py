@@ -19,6 +19,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
+from gawah.errors import StoreError
 from gawah.index import qdrant_points as points
 from gawah.index.build import AnalyzeDocument
 from gawah.index.qdrant_requests import Connection
@@ -332,10 +333,13 @@ class QdrantIndex:
         since = qdrant.Filter(
             must=[_range(points.SEQ, lte=last_seq), _range(points.DEAD, gt=mark), _range(points.DEAD, lte=state.mark)]
         )
-        fields = [points.LENGTH]
-        too_much = sum(int(payload[points.LENGTH]) for _, payload in self._connection.scroll(collection, newer, fields))
-        gone = sum(int(payload[points.LENGTH]) for _, payload in self._connection.scroll(collection, since, fields))
-        return last_seq, mark, state.total_length - too_much + gone
+        too_many, gone = (
+            [int(payload[points.LENGTH]) for _, payload in self._connection.scroll(collection, where, [points.LENGTH])]
+            for where in (newer, since)
+        )
+        if state.n_chunks - len(too_many) + len(gone) != len(seqs):
+            raise StoreError(f"the Qdrant collection {collection} does not hold epoch {feed.epoch} any more; ask again")
+        return last_seq, mark, state.total_length - sum(too_many) + sum(gone)
 
     # --- the state point
 

@@ -62,26 +62,23 @@ def active_for(connection: Connection, model: ModelStamp, source: str, now: floa
 
 
 def begin(connection: Connection, model: ModelStamp, source: str, now: float) -> int:
-    """The generation of that model, begun when there is none or when it was dropped.
+    """The generation of that model, begun when there is none. One that was dropped is never begun again under its number:
+    indexes may still have what it held.
 
     Raises UsageError while another one is half built.
     """
-    known = every(connection)
-    found = next((one for one in known if one.model == model), None)
-    half_built = next((one for one in known if one.state == "building" and one is not found), None)
+    kept = [one for one in every(connection) if one.dropped_at is None]
+    found = next((one for one in kept if one.model == model), None)
+    half_built = next((one for one in kept if one.state == "building"), None)
     if found is not None:
         connection.execute("UPDATE generations SET source = ? WHERE id = ?", (source or found.source, found.id))
-        if found.dropped_at is None:
-            return found.id
+        return found.id
     if half_built is not None:
         raise UsageError(
             f"generation {half_built.id} with {half_built.model.name} is half built; go on with it: "
             f"gawah migrate --model {half_built.source}, or drop it: gawah migrate --drop"
         )
-    if found is None:
-        return _inserted(connection, model, source, "building", now)
-    connection.execute("UPDATE generations SET state = 'building', dropped_at = NULL WHERE id = ?", (found.id,))
-    return found.id
+    return _inserted(connection, model, source, "building", now)
 
 
 def require_model(connection: Connection, generation: int, model: ModelStamp) -> Generation:
@@ -235,7 +232,7 @@ def _mismatch(connection: Connection, found: Generation, model: ModelStamp) -> s
     parts = [f"{key} {_short(there, key)} there, {_short(here, key)} here" for key in here if here[key] != there[key]]
     differing = f"({'; '.join(parts)})"
     again = f"set model = {found.source or found.model.name}"
-    known = next((one for one in every(connection) if one.model == model), None)
+    known = next((one for one in reversed(every(connection)) if one.model == model), None)
     if known is None:
         return (
             f"this store was built with {found.model.name}, not with {model.name} as it is now {differing}; "

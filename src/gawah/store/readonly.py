@@ -30,6 +30,14 @@ def state_of(path: Path) -> FileState:
     return FileState(status.st_ino, status.st_size, status.st_mtime_ns, _n_log_bytes(path))
 
 
+def inode_of(path: Path) -> int:
+    """Which file lies at a path; 0 when none does."""
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return 0
+
+
 def is_writable(path: Path) -> bool:
     """Whether this process may write the database and the files SQLite puts beside it."""
     return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)

@@ -12,7 +12,7 @@ from typing import Any
 from gawah.errors import StoreBusyError, StoreError
 from gawah.store import lock
 from gawah.store.connection import SqliteConnection, connect, sqlite_errors, transaction
-from gawah.store.readonly import FileState, is_writable, state_of
+from gawah.store.readonly import FileState, inode_of, is_writable, state_of
 from gawah.store.sql import NUMBERED, Connection, Order
 
 
@@ -36,10 +36,16 @@ class SqliteDatabase:
     def connection(self) -> SqliteConnection:
         """This thread's."""
         found: SqliteConnection | None = getattr(self._local, "connection", None)
+        if found is not None and not found.in_transaction and self._local.inode != inode_of(self.path):
+            with self._guard:  # the file was replaced, by a backup most likely: what is open is no store any more
+                self._opened.remove(found)
+            found.close()
+            found = None
         if found is None:
+            inode = inode_of(self.path)
             found, relies_on = connect(self.path)
             found.row_factory = sqlite3.Row
-            self._local.connection, self._local.relies_on = found, relies_on
+            self._local.connection, self._local.relies_on, self._local.inode = found, relies_on, inode
             with self._guard:
                 self._opened.append(found)
         return found

@@ -9,6 +9,7 @@ cluster: replicas, shards and their delays do not occur.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import shutil
@@ -290,11 +291,12 @@ def _handler(engine: Engine, api_key: str | None) -> type[BaseHTTPRequestHandler
 
         def _send(self, status: int, body: dict[str, Any]) -> None:
             data = json.dumps(body).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
+            with contextlib.suppress(ConnectionError):  # who asked was killed
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
 
         do_GET = do_PUT = do_POST = do_DELETE = _answer  # noqa: N815 — the names that http.server calls
 

@@ -101,13 +101,15 @@ class PostgresDatabase:
     @contextlib.contextmanager
     def writer_lock(self, directory: Path) -> Iterator[None]:
         """One process of all machines, and for the files of this folder one of this machine."""
-        with lock.writer_lock(directory), locks.writer_lock(self.address):
+        doing = f"is writing to {self.address.shown}; wait until it is done or use another store"
+        with lock.writer_lock(directory), locks.held_alone(self.address, locks.WRITER, doing):
             yield
 
-    def migration_lock(self, directory: Path) -> contextlib.AbstractContextManager[None]:
-        """One process of all machines; the folder plays no part."""
-        del directory
-        return locks.migration_lock(self.address)
+    @contextlib.contextmanager
+    def migration_lock(self, directory: Path) -> Iterator[None]:
+        doing = f"is migrating {self.address.shown}; `gawah migrate --status` shows how far"
+        with lock.migration_lock(directory), locks.held_alone(self.address, locks.MIGRATION, doing):
+            yield
 
     def at_work(self, directory: Path, when_alone: Callable[[], object]) -> contextlib.AbstractContextManager[None]:
         """Whoever works on this database on whatever machine is seen; the folder plays no part."""

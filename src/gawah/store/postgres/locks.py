@@ -26,18 +26,9 @@ def order_lock(order: Order) -> str:
     return f"SELECT pg_advisory_xact_lock({key(_NUMBERS[order])})"
 
 
-def writer_lock(address: Address) -> contextlib.AbstractContextManager[None]:
-    """Raises StoreBusyError naming the process that holds it."""
-    return _held_alone(address, WRITER, "is writing to {}; wait until it is done or use another store")
-
-
-def migration_lock(address: Address) -> contextlib.AbstractContextManager[None]:
-    """The same for who builds a generation or switches to one."""
-    return _held_alone(address, MIGRATION, "is migrating {}; `gawah migrate --status` shows how far")
-
-
 @contextlib.contextmanager
-def _held_alone(address: Address, number: int, what: str) -> Iterator[None]:
+def held_alone(address: Address, number: int, doing: str) -> Iterator[None]:
+    """Raises StoreBusyError naming the process that holds the lock, and what it is `doing`."""
     raw = open_raw(address)
     try:
         with postgres_errors(address):
@@ -48,7 +39,7 @@ def _held_alone(address: Address, number: int, what: str) -> Iterator[None]:
                     f"WHERE l.locktype = 'advisory' AND l.granted AND l.classid = {_FAMILY}::oid "
                     f"AND l.objid = (current_schema()::regnamespace::oid::bigint * 8 + {number})::bit(32)::integer::oid",
                 )
-                raise StoreBusyError(f"{holder or 'another process'} {what.format(address.shown)}")
+                raise StoreBusyError(f"{holder or 'another process'} {doing}")
         yield
     finally:
         raw.close()
