@@ -167,9 +167,10 @@ def test_a_dry_run_makes_no_tables_and_a_store_moves_by_the_command_line(postgre
     assert "not empty" in again.stderr
 
 
-def test_without_psycopg_one_line_names_the_extra(make_app, monkeypatch):
-    for name in [name for name in sys.modules if name.startswith("gawah.store.postgres")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(ConfigurationError, match=r"pip install 'gawah\[postgres\]'"):
-        make_app("store", catalog="postgresql://me@127.0.0.1:1/db")
+def test_without_psycopg_one_line_names_the_extra(tmp_path):
+    code = "import sys; sys.modules['psycopg'] = None; sys.argv[1:] = ['ls']; from gawah.cli import main; main()"
+    environment = {**os.environ, "GAWAH_STORE": str(tmp_path), "GAWAH_CATALOG": "postgresql://me@127.0.0.1:1/db"}
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, env=environment)
+    assert done.returncode == ConfigurationError.exit_code
+    assert "pip install 'gawah[postgres]'" in done.stderr
+    assert done.stderr.count("\n") == 1
