@@ -134,11 +134,19 @@ class SqlSnapshot(Listing):
 
     def passages(self, ranked: Sequence[tuple[str, float, float]]) -> list[Passage]:
         """(chunk id, score, cosine distance) in rank order to passages; raises NotFoundError for an unknown chunk."""
-        found = []
-        for rank, (chunk_id, score, distance) in enumerate(ranked, start=1):
-            row = self._chunk_row(records.PASSAGE_COLUMNS, chunk_id)
-            found.append(records.passage(row, Hit(chunk_id, score, rank), distance))
-        return found
+        rows = self._connection.execute(
+            f"SELECT {records.PASSAGE_COLUMNS} FROM chunks c JOIN documents d ON d.no = c.document_no "  # noqa: S608
+            "WHERE c.generation = ? AND c.id IN (SELECT value FROM json_each(?))",
+            (self.generation, json.dumps([chunk_id for chunk_id, _, _ in ranked])),
+        )
+        by_id = {row["chunk_id"]: row for row in rows.fetchall()}
+        for chunk_id, _, _ in ranked:
+            if chunk_id not in by_id:
+                raise NotFoundError(f"no chunk {chunk_id} in generation {self.generation}")
+        return [
+            records.passage(by_id[chunk_id], Hit(chunk_id, score, rank), distance)
+            for rank, (chunk_id, score, distance) in enumerate(ranked, start=1)
+        ]
 
     def _chunk_row(self, columns: str, chunk_id: str) -> Row:
         row: Row | None = self._connection.execute(
