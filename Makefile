@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 LOCKED := --no-deps --require-hashes
 
-.PHONY: demo test system check bench bench-cost screenshots claims bench-kill bench-load bench-mutations calibrate experiment lock clean help
+.PHONY: demo test system check bench bench-cost screenshots claims bench-kill bench-load bench-mutations bench-qdrant calibrate experiment lock clean help
 
 help:
 	@echo "make demo        install, then ingest examples/, three cited answers, two refusals, one verification"
@@ -16,6 +16,7 @@ help:
 	@echo "make bench-cost  bytes, time and recall of rerankers over the development sets; writes docs/reranking.md (minutes)"
 	@echo "make bench-kill  kill -9 an ingest twenty times and compare fingerprints (minutes)"
 	@echo "make bench-load  a server under load: askers, large uploads, slow and aborted clients, kill -9 (minutes)"
+	@echo "make bench-qdrant  the Qdrant index beside the local one (minutes)"
 	@echo "make bench-mutations  a thousand damaged files in one folder: none may end without a state and a code (minutes)"
 	@echo "make claims      precision and recall of unsupported claims; writes docs/claims.md"
 	@echo "make calibrate   the gate over the development sets; writes docs/gate.md and the calibration that ships"
@@ -76,6 +77,9 @@ bench-load: $(VENV)/.develop
 
 bench-mutations: $(VENV)/.develop system
 	$(BIN)/python -m bench.mutations
+
+bench-qdrant: $(VENV)/.develop
+	$(BIN)/python -m bench.qdrant
 
 lock:
 	uv pip compile pyproject.toml --extra audio --extra local --extra mcp --extra report --extra server --group test --group check --group bench $(LOCKFLAGS) -o requirements/develop.lock
