@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Collection, Iterator, Sequence
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from gawah.ask import Assistant, ask
 from gawah.chunk import Audit, Chunking
 from gawah.cite import Hear
 from gawah.config import Settings, pinned_model
-from gawah.errors import ConfigurationError, ModelMissingError, NotFoundError, StoreError
+from gawah.errors import ConfigurationError, ModelMissingError, NotFoundError, StampMismatchError, StoreError
 from gawah.extract.detect import detect
 from gawah.extract.registry import extractor_for
 from gawah.extract.sandbox import Limits, Options, Sandbox
@@ -32,7 +33,8 @@ from gawah.generate import ExtractiveGenerator
 from gawah.index.local import LocalIndex
 from gawah.index.qdrant import QdrantIndex
 from gawah.index.qdrant_requests import Connection
-from gawah.ingest import PIPELINE, Intake, Plan, plan_folder, run_jobs, run_plan, stale_parts
+from gawah.ingest import PIPELINE, Intake, Plan, plan_folder, queue_plan, run_jobs, stale_parts
+from gawah.migrate import Followed, LoadModel, follow
 from gawah.models.encoder import load_encoder
 from gawah.models.folder import fetch_advice, fetched_folder
 from gawah.models.shelf.known import DEFAULT_RERANKER, KNOWN
@@ -41,13 +43,13 @@ from gawah.rerank import CrossReranker, LateInteraction
 from gawah.retrieve import Retrieved, Retriever, retrieve
 from gawah.sources import found_file, read_source
 from gawah.store.answers import broken_links, fault_at_end
-from gawah.store.catalog import SqliteCatalog
+from gawah.store.catalog import SqlCatalog, SqliteCatalog
 from gawah.store.keyring import KeyRing
-from gawah.store.lock import at_work, writer_lock
+from gawah.store.moving import Moved, export_store, import_store
 from gawah.store.originals import Originals
 from gawah.store.uploads import Uploads
 from gawah.text import analyze, identifier_terms
-from gawah.types import Chunk, Document, DocumentRecord, Filter, Outcome, SourceFile
+from gawah.types import Chunk, Document, DocumentRecord, Filter, ModelStamp, Outcome, SourceFile
 from gawah.upkeep import Check, MaintainedIndex, Removed, examine, finish_purge, purge, remove, repair, tidy
 from gawah.verify import CitationCheck, SourceReader, verify_answer
 
@@ -56,11 +58,64 @@ _MEBIBYTE = 1 << 20
 _TIDY_EVERY_CHUNKS = 4096  # a long ingest seals now and then, so that readers keep a short tail
 
 
+T = TypeVar("T")
+
+
+class _ModelParts:
+    """What belongs to one encoder, made when it is first needed. A switch of generations puts others in the place of all."""
+
+    def __init__(self, app: Application, followed: Followed) -> None:
+        self._app = app
+        self._notes = (followed.note,) if followed.note else ()
+        self.embedder = followed.embedder
+
+    @cached_property
+    def retriever(self) -> Retriever:
+        reranker, missing = self._app.reranker
+        return Retriever(
+            index=self._app.index,
+            embedder=self.embedder,
+            reranker=reranker,
+            candidates=self._app.settings.candidates,
+            rerank_depth=self._app.settings.rerank_depth,
+            missing=missing,
+            notes=self._notes,
+        )
+
+    @cached_property
+    def assistant(self) -> Assistant:
+        app = self._app
+        gate, notes = build_gate(app.settings, app.calibration_stamp(self.embedder.stamp))
+        generator = app.generator or build_generator(app.settings, self.embedder)
+        return Assistant(app.catalog, self.retriever, gate, generator, notes, app.settings.strict)
+
+    @cached_property
+    def intake(self) -> Intake:
+        app = self._app
+        return Intake(
+            catalog=app.catalog,
+            embedder=self.embedder,
+            extract=app.sandbox.extract,
+            extractor_for=extractor_for,
+            senses_for=app.senses,
+            chunking=app.chunking,
+            max_file_bytes=app.settings.max_file_mb * _MEGABYTE,
+        )
+
+    def made_like(self, other: _ModelParts) -> Self:
+        """Makes all that the other has made."""
+        for name in ("retriever", "assistant", "intake"):
+            if name in other.__dict__:
+                getattr(self, name)
+        return self
+
+
 class Application:
     """gawah over one store. Use it as a context manager; parts are made when they are first needed.
 
-    `embedder`, `generator` and `chunking` take the place of those that the settings name. Raises NotFoundError when there is no
-    store and `create` is not given.
+    `embedder`, `generator` and `chunking` take the place of those that the settings name, `load_model` of what makes an encoder
+    of a name. A store that stands under another model than the settings', of those it has known, is read with its own.
+    Raises NotFoundError when there is no store and `create` is not given.
     """
 
     def __init__(
@@ -71,12 +126,16 @@ class Application:
         embedder: Embedder | None = None,
         generator: Generator | None = None,
         chunking: Chunking | None = None,
+        load_model: LoadModel | None = None,
     ) -> None:
         self.settings = settings
         self._embedder = embedder
         self._generator = generator
+        self._load_model = load_model
+        self._parts: _ModelParts | None = None
+        self._remaking = threading.RLock()
         self.chunking = chunking or Chunking(target=settings.target_chars)
-        self.catalog = SqliteCatalog(settings.store, create=create)
+        self.catalog = open_catalog(settings, create=create)
         self._resources = contextlib.ExitStack()
         self._resources.callback(self.catalog.close)
 
@@ -93,18 +152,66 @@ class Application:
 
     # --- parts
 
-    @cached_property
+    @property
     def embedder(self) -> Embedder:
-        return self._embedder or build_embedder(self.settings)
+        """That of the active generation, where it is one of a model that the settings name or the store has known."""
+        return self._for_active.embedder
+
+    @property
+    def retriever(self) -> Retriever:
+        with self._remaking:
+            return self._for_active.retriever
+
+    @property
+    def assistant(self) -> Assistant:
+        with self._remaking:
+            return self._for_active.assistant
+
+    @property
+    def intake(self) -> Intake:
+        with self._remaking:
+            return self._for_active.intake
+
+    @property
+    def _for_active(self) -> _ModelParts:
+        with self._remaking:
+            if self._parts is None:
+                self._parts = _ModelParts(self, follow(self.catalog, self._configured, self.load_model))
+            return self._parts
+
+    @cached_property
+    def _configured(self) -> Embedder:
+        return self._embedder or self.load_model(self.settings.model)
+
+    def load_model(self, source: str) -> Embedder:
+        """The encoder that a setting `model` names; raises ModelError."""
+        if self._load_model:
+            return self._load_model(source)
+        return build_embedder(self.settings.model_copy(update={"model": source}))
+
+    @cached_property
+    def generator(self) -> Generator | None:
+        """The one that every encoder shares; None for the extractive one, which has an encoder of its own."""
+        if self._generator or self.settings.generator == "extractive":
+            return self._generator
+        made = build_generator(self.settings, self.embedder)
+        if isinstance(made, contextlib.AbstractContextManager):  # one with a model in this process
+            self._resources.enter_context(made)
+        return made
+
+    @cached_property
+    def reranker(self) -> tuple[Reranker | None, tuple[str, ...]]:
+        """The reranker, and a line where it is not the one that the settings ask for."""
+        return build_reranker(self.settings)
 
     @cached_property
     def index(self) -> MaintainedIndex:
         kind, _, url = self.settings.index.partition(":")
         if kind != "qdrant":
-            return LocalIndex(self.settings.store, analyze_document)
-        found = QdrantIndex(
-            Connection(url), f"gawah-{self.catalog.identity()}", analyze_document, self.settings.store
-        )
+            return LocalIndex(
+                self.settings.store, analyze_document, keeps_copies=bool(self.settings.catalog.get_secret_value())
+            )
+        found = QdrantIndex(Connection(url), f"gawah-{self.catalog.identity()}", analyze_document, self.settings.store)
         self._resources.callback(found.close)
         return found
 
@@ -116,28 +223,6 @@ class Application:
     def senses(self) -> Senses:
         return Senses(options_of(self.settings))
 
-    @cached_property
-    def retriever(self) -> Retriever:
-        reranker, missing = build_reranker(self.settings)
-        return Retriever(
-            index=self.index,
-            embedder=self.embedder,
-            reranker=reranker,
-            candidates=self.settings.candidates,
-            rerank_depth=self.settings.rerank_depth,
-            missing=missing,
-        )
-
-    @cached_property
-    def assistant(self) -> Assistant:
-        gate, notes = build_gate(self.settings, self.gate_stamp)
-        generator = self._generator
-        if generator is None:
-            generator = build_generator(self.settings, self.embedder)
-            if isinstance(generator, contextlib.AbstractContextManager):  # one with a model in this process
-                self._resources.enter_context(generator)
-        return Assistant(self.catalog, self.retriever, gate, generator, notes, self.settings.strict)
-
     def require_all(self) -> None:
         """Raises ModelMissingError where a part is replaced by another: what is measured must be what was asked for."""
         if self.retriever.missing:
@@ -146,25 +231,17 @@ class Application:
     @property
     def gate_stamp(self) -> CalibrationStamp:
         """What a calibration must have been made under to hold here."""
-        model, reranker = self.embedder.stamp, self.retriever.reranker
+        return self.calibration_stamp(self.embedder.stamp)
+
+    def calibration_stamp(self, model: ModelStamp) -> CalibrationStamp:
+        """What a calibration must have been made under to hold for that model."""
+        reranker, _ = self.reranker
         return CalibrationStamp(
             model_sha256=model.sha256,
             token_format=model.token_format,
             pipeline=PIPELINE,
             chunker=self.chunking.name,
             reranker=reranker.name if reranker else "none",
-        )
-
-    @cached_property
-    def intake(self) -> Intake:
-        return Intake(
-            catalog=self.catalog,
-            embedder=self.embedder,
-            extract=self.sandbox.extract,
-            extractor_for=extractor_for,
-            senses_for=self.senses,
-            chunking=self.chunking,
-            max_file_bytes=self.settings.max_file_mb * _MEGABYTE,
         )
 
     @cached_property
@@ -179,6 +256,55 @@ class Application:
     def originals(self) -> Originals:
         return Originals(self.settings.store)
 
+    # --- generations
+
+    def open_generation(self) -> int:
+        """The active generation, made when there is none; raises StampMismatchError for a model the store does not know."""
+        return self._on_active(lambda: self.catalog.generation_for(self.embedder.stamp, self._source()))
+
+    def _source(self) -> str:
+        """How the settings' model is found again from anywhere; empty when it was given or is not the one in use."""
+        if self._embedder or self.embedder is not self._configured:
+            return ""
+        return source_of(self.settings.model)
+
+    def follow(self) -> bool:
+        """After a switch: puts what belongs to the encoder of the active generation in the place of the other's, all at once.
+
+        False when the settings' encoder is none that the store has known. What is under way keeps the parts it has, and is
+        refused where it would read the new generation with them.
+        """
+        with self._remaking:
+            before = self._for_active
+            active = next((one.model for one in self.catalog.generations() if one.state == "active"), None)
+            if active == before.embedder.stamp:
+                return True
+            followed = follow(self.catalog, self._configured, self.load_model)
+            if followed.embedder.stamp == before.embedder.stamp:
+                return False
+            self._parts = _ModelParts(self, followed).made_like(before)
+            return True
+
+    def _on_active(self, call: Callable[[], T]) -> T:
+        """Calls it once more when the store was switched to another generation meanwhile."""
+        try:
+            return call()
+        except StampMismatchError:
+            if not self.follow():
+                raise
+            return call()
+
+    def worked_off(self) -> Iterator[DocumentRecord]:
+        """Works off the queue, under the model of the generation that is active; yields each document as it ends."""
+        while True:
+            try:
+                yield from run_jobs(self.intake)
+            except StampMismatchError:
+                if not self.follow():
+                    raise
+            else:
+                return
+
     # --- what people do
 
     def plan(
@@ -192,19 +318,22 @@ class Application:
         """What an ingest of the folder would do; writes nothing. `exclude` are patterns of names, like `*.png`; with `among`
         only files of these names are looked at.
         """
+        self.follow()  # or all would be stale that was migrated meanwhile
         return plan_folder(self.intake, root, collection or self.settings.collection, exclude=exclude, among=among)
 
     def ingest(self, plan: Plan) -> Iterator[DocumentRecord]:
         """Does what was planned, then what an earlier, interrupted run left; yields each document as it ends."""
-        with writer_lock(self.settings.store), at_work(self.settings.store, self.catalog.reclaim):
-            yield from self._tidied(run_plan(self.intake, plan))
+        with self.catalog.writer_lock(), self.catalog.at_work():
+            self.open_generation()
+            self._on_active(lambda: queue_plan(self.intake, plan))
+            yield from self._tidied(self.worked_off())
 
     def resume(self, records: Sequence[DocumentRecord]) -> Iterator[DocumentRecord]:
         """Queues known documents again and works off the queue."""
-        with writer_lock(self.settings.store), at_work(self.settings.store, self.catalog.reclaim):
-            self.catalog.generation_for(self.embedder.stamp)
+        with self.catalog.writer_lock(), self.catalog.at_work():
+            self.open_generation()
             self.catalog.enqueue([(record.collection, record.name, record.uri) for record in records])
-            yield from self._tidied(run_jobs(self.intake))
+            yield from self._tidied(self.worked_off())
 
     def _tidied(self, ended: Iterator[DocumentRecord]) -> Iterator[DocumentRecord]:
         n_new = 0
@@ -219,12 +348,12 @@ class Application:
 
     def remove(self, records: Sequence[DocumentRecord]) -> Removed:
         """Removes documents; recorded answers keep their quotes."""
-        with writer_lock(self.settings.store):
+        with self.catalog.writer_lock():
             return remove(self.catalog, self.index, records)
 
     def purge(self, records: Sequence[DocumentRecord] = ()) -> Removed:
         """Leaves no word of the documents, or of those removed before, in any file of the store."""
-        with writer_lock(self.settings.store):
+        with self.catalog.writer_lock():
             with self.originals.sweeping():
                 self.uploads.forget([record.id for record in records])
                 self.originals.sweep(self.uploads.kept_paths())
@@ -232,9 +361,14 @@ class Application:
 
     def search(self, question: str, *, system: str = "", cutoff: int = 10, only: Filter | None = None) -> Retrieved:
         """The best passages, without a gate and without a generator."""
-        system = system or self.retriever.best_system
-        with self.catalog.snapshot() as snapshot:
-            return retrieve(self.retriever, snapshot, question, system=system, cutoff=cutoff, only=only)
+
+        def searched() -> Retrieved:
+            retriever = self.retriever
+            chosen = system or retriever.best_system
+            with self.catalog.snapshot() as snapshot:
+                return retrieve(retriever, snapshot, question, system=chosen, cutoff=cutoff, only=only)
+
+        return self._on_active(searched)
 
     def ask(
         self, question: str, *, only: Filter | None = None, heard: Hear | None = None, self_check: int = 0
@@ -249,7 +383,8 @@ class Application:
                 f"the store {self.settings.store} cannot be written, and every answer is recorded in it; get write permission or "
                 "copy the folder and name it with --store (`gawah search` records nothing and works as it is)"
             )
-        return ask(self.assistant, question, only=only, heard=heard, self_check=self_check)
+        # Another generation is refused before anything is heard, so nothing is said twice.
+        return self._on_active(lambda: ask(self.assistant, question, only=only, heard=heard, self_check=self_check))
 
     def verify(self, answer_ids: Sequence[str] = ()) -> list[CitationCheck]:
         """Checks the named answers, or all, against their sources as they are now."""
@@ -275,20 +410,56 @@ class Application:
             return snapshot.find_document(id_or_name)
 
     def stale(self, record: DocumentRecord) -> tuple[str, ...]:
+        """The parts of a document's stamp that differ from what would be written today."""
+        if record.stamp is not None and record.stamp.model != self.embedder.stamp:
+            self.follow()
         return stale_parts(self.intake, record)
+
+    def export(self, file: Path) -> Moved:
+        """Writes the whole store into one file, as of one moment; nobody is held up."""
+        return export_store(self.catalog, self.originals, file)
+
+    def import_from(self, file: Path) -> Moved:
+        """Fills this store, which must be empty, from such a file, and puts its index in order."""
+        with self.catalog.writer_lock():
+            moved = import_store(file, self.catalog, self.originals)
+            tidy(self.catalog, self.index)
+            return moved
 
     def repair(self) -> list[str]:
         """Builds damaged segments of the index again from the catalog; returns their names."""
-        with writer_lock(self.settings.store):
+        with self.catalog.writer_lock():
             return repair(self.catalog, self.index)
 
     def examine(self) -> Iterator[Check]:
+        self.follow()
         return examine(self.catalog, self.index, self.embedder)
+
+
+def open_catalog(settings: Settings, *, create: bool = False) -> SqlCatalog:
+    """The catalog of the settings: a database, or a file in the store's folder. Raises as their classes do."""
+    address = settings.catalog.get_secret_value()
+    if not address:
+        return SqliteCatalog(settings.store, create=create)
+    try:
+        from gawah.store.postgres.catalog import PostgresCatalog
+    except ImportError as error:
+        raise ConfigurationError(
+            f"a catalog in PostgreSQL needs psycopg ({error}); install it with: pip install 'gawah[postgres]'"
+        ) from error
+    return PostgresCatalog(address, settings.store, create=create)
 
 
 def analyze_document(text: str) -> tuple[list[str], list[str]]:
     """Terms of an embedded text: those that count to its length, and those of its identifiers."""
     return analyze(text), identifier_terms(text)
+
+
+def source_of(model: str) -> str:
+    """A setting `model` as it means the same from any folder: a path is made absolute, a name and a pin stay."""
+    named, sha256 = pinned_model(model)
+    path = Path(named).expanduser()
+    return f"{path.resolve()}{f'@sha256:{sha256}' if sha256 else ''}" if path.is_dir() else model
 
 
 def build_embedder(settings: Settings) -> Embedder:

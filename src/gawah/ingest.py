@@ -29,6 +29,7 @@ from gawah.sources import (
     is_gone,
     read_source,
 )
+from gawah.store.records import require_storable
 from gawah.types import (
     Document,
     DocumentCounters,
@@ -215,10 +216,15 @@ class _Prepared:
     chunks: tuple[IndexedChunk, ...]
 
 
+def queue_plan(intake: Intake, plan: Plan) -> None:
+    """Queues the plan's files; another model than the store's is refused (StampMismatchError) before anything is queued."""
+    intake.catalog.generation_for(intake.embedder.stamp)
+    intake.catalog.enqueue([(plan.collection, item.name, item.uri) for item in plan.work])
+
+
 def run_plan(intake: Intake, plan: Plan) -> Iterator[DocumentRecord]:
     """Queues the plan's files and works off the queue; yields each document as it ends, ready or failed."""
-    intake.catalog.generation_for(intake.embedder.stamp)  # another model is refused before anything is queued
-    intake.catalog.enqueue([(plan.collection, item.name, item.uri) for item in plan.work])
+    queue_plan(intake, plan)
     yield from run_jobs(intake)
 
 
@@ -277,8 +283,9 @@ def _prepare(intake: Intake, job: Job) -> _Prepared | Failure:
         source, data = _read(intake, job)
         document = intake.extract(source, data)
         del data
+        require_storable(document)
         intake.catalog.advance(job, DocumentState.CHUNKING)
-        return _Prepared(document, _chunks(intake, document))
+        return _Prepared(document, index_chunks(intake.chunking, intake.embedder, document))
     except ExtractionError as error:
         return Failure(error.reason_code, str(error), error.retryable)
     except (StoreError, ConfigurationError):
@@ -297,12 +304,9 @@ def _read(intake: Intake, job: Job) -> tuple[SourceFile, bytes]:
     return source, data
 
 
-def _chunks(intake: Intake, document: Document) -> tuple[IndexedChunk, ...]:
-    chunks = intake.chunking.chunks(
-        document,
-        count_tokens=intake.embedder.count_tokens,
-        window_tokens=intake.embedder.stamp.window_tokens,
-    )
+def index_chunks(chunking: Chunking, embedder: Embedder, document: Document) -> tuple[IndexedChunk, ...]:
+    """A document's chunks for that encoder's window, each with its place in the original and the key of its embedding."""
+    chunks = chunking.chunks(document, count_tokens=embedder.count_tokens, window_tokens=embedder.stamp.window_tokens)
     keys = text_keys([chunk.text for chunk in chunks])
     locators = locate_each(document.places, document.text, [chunk.span for chunk in chunks])
     return tuple(IndexedChunk(chunk, locator, key) for chunk, locator, key in zip(chunks, locators, keys, strict=True))
@@ -316,7 +320,8 @@ def _finish(intake: Intake, job: Job, prepared: _Prepared | Failure) -> None:
             _embed(intake, job, prepared.chunks)
             document = prepared.document
             stamp = stamp_for(intake, document.source.media_type, document.quality, document.extractor)
-            catalog.commit_document(job, document, prepared.chunks, stamp, _count(intake, document, prepared.chunks))
+            counters = count_chunks(intake.embedder, document, prepared.chunks)
+            catalog.commit_document(job, document, prepared.chunks, stamp, counters)
             return
         except GawahError:
             raise
@@ -336,8 +341,8 @@ def _embed(intake: Intake, job: Job, chunks: Sequence[IndexedChunk]) -> None:
         catalog.advance(job, DocumentState.EMBEDDING)
 
 
-def _count(intake: Intake, document: Document, chunks: Sequence[IndexedChunk]) -> DocumentCounters:
-    window = intake.embedder.stamp.window_tokens
+def count_chunks(embedder: Embedder, document: Document, chunks: Sequence[IndexedChunk]) -> DocumentCounters:
+    window = embedder.stamp.window_tokens
     return DocumentCounters(
         n_chars=len(document.text),
         n_chunks=len(chunks),

@@ -31,7 +31,8 @@ BY_WORDS = "searched by words alone: the encoder does not know the words of this
 class Retriever:
     """What a search works with. `reranker` is None when reranking is switched off.
 
-    `missing` names, one line each, parts that the settings ask for and that are not there: every result says so.
+    `missing` names, one line each, parts that the settings ask for and that are not there: every result says so. So it says
+    `notes`: what is not as the settings have it, on purpose.
     """
 
     index: Index
@@ -40,6 +41,7 @@ class Retriever:
     candidates: int = 100
     rerank_depth: int = 50
     missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def best_system(self) -> str:
@@ -90,7 +92,7 @@ def retrieve(
     if system not in _LEGS:
         with watch.stage("fuse"):
             rankings["rrf"] = fuse(tuple(rankings.values()), 2 * depth)
-    notes = [BY_WORDS] if by_words else []
+    notes = [*retriever.notes, *([BY_WORDS] if by_words else [])]
     used = "none"
     if system == "rerank":
         with watch.stage("rerank"):
@@ -198,7 +200,8 @@ def _check(retriever: Retriever, snapshot: Snapshot, question: str, system: str)
         stored, ours = snapshot.model, retriever.embedder.stamp
         raise StampMismatchError(
             f"this store was built with {_named(stored)}, not with {_named(ours)}; "
-            "their vectors cannot be compared: set the old model again, or ingest into a new --store"
+            "their vectors cannot be compared: set the old model again, or build a generation with the new one: "
+            "gawah migrate --model"
         )
 
 

@@ -39,12 +39,22 @@ class MaintainedIndex(Protocol):
         ...
 
 
-def tidy(catalog: Catalog, index: MaintainedIndex, *, everything: bool = False) -> None:
-    """Seals the tail or compacts the segments when that is due, or always. Call it under the writer's lock."""
-    with catalog.snapshot() as snapshot:
+def tidy(
+    catalog: Catalog,
+    index: MaintainedIndex,
+    *,
+    generation: int | None = None,
+    whole_tail: bool = False,
+    everything: bool = False,
+) -> None:
+    """Seals the tail or compacts the segments of a generation, the active one unless named, when that is due.
+
+    `whole_tail`: seals it however short it is; `everything`: writes all as one segment. Call it under the writer's lock.
+    """
+    with catalog.snapshot(generation) as snapshot:
         old = [segment.name for segment in snapshot.segments()]
         _, mark = snapshot.deleted(0)
-        due = "compact" if everything else index.due(snapshot)
+        due = "compact" if everything else index.due(snapshot) or ("seal" if whole_tail else None)
         if due is None:
             return
         if due == "compact":
@@ -53,8 +63,13 @@ def tidy(catalog: Catalog, index: MaintainedIndex, *, everything: bool = False) 
             new, replaced, mark = index.seal(snapshot), [], 0
     if new is not None or replaced:
         catalog.replace_segments(replaced, new, applied_mark=mark or None)
+    remove_leftovers(catalog, index)
+
+
+def remove_leftovers(catalog: Catalog, index: MaintainedIndex) -> None:
+    """Removes files of segments that no generation has registered. Call it under the writer's lock."""
     with catalog.snapshot() as snapshot:
-        index.remove_unregistered([segment.name for segment in snapshot.segments()])
+        index.remove_unregistered(snapshot.segment_names())
 
 
 def repair(catalog: Catalog, index: MaintainedIndex) -> list[str]:
@@ -62,12 +77,13 @@ def repair(catalog: Catalog, index: MaintainedIndex) -> list[str]:
 
     Segments hold nothing that the catalog does not: nothing can be lost by this, and nothing else is changed.
     """
-    with catalog.snapshot() as snapshot:
-        repaired = index.repair(snapshot)
+    repaired: list[tuple[SegmentRecord, SegmentRecord | None]] = []
+    for generation in catalog.generations():
+        with catalog.snapshot(generation.id) as snapshot:
+            repaired += index.repair(snapshot)
     for old, new in repaired:
         catalog.replace_segments([old.name], new)
-    with catalog.snapshot() as snapshot:
-        index.remove_unregistered([segment.name for segment in snapshot.segments()])
+    remove_leftovers(catalog, index)
     return [old.name for old, _ in repaired]
 
 
@@ -101,7 +117,8 @@ def finish_purge(catalog: Catalog, index: MaintainedIndex) -> None:
     """Does what a purge still owes, this one or one that was interrupted: rewrites every file of the store."""
     if catalog.purge_owed():
         catalog.drop_abandoned_embeddings()
-        tidy(catalog, index, everything=True)
+        for generation in catalog.generations():  # the words of a document are in the files of all that held it
+            tidy(catalog, index, generation=generation.id, everything=True)
         catalog.vacuum()
 
 
@@ -118,6 +135,7 @@ def examine(catalog: Catalog, index: MaintainedIndex, embedder: Embedder) -> Ite
     """The doctor's checks of a store; each says what it found, none repairs anything."""
     yield _check_files(catalog)
     yield _check_log(catalog)
+    yield _check_generations(catalog, index)
     with catalog.snapshot() as snapshot:
         yield _check_model(snapshot, embedder)
         records = snapshot.documents()
@@ -133,6 +151,19 @@ def _check_files(catalog: Catalog) -> Check:
     if catalog.purge_owed():
         errors.append("a purge was interrupted; run: gawah rm --purge")
     return Check("catalog", not errors, "; ".join(errors[:3]) or "sound")
+
+
+def _check_generations(catalog: Catalog, index: MaintainedIndex) -> Check:
+    """Of those that are kept beside the active one: what they hold against what is noted, and their files."""
+    others = [one for one in catalog.generations() if one.state != "active" and one.dropped_at is None]
+    wrong: list[str] = []
+    for one in others:
+        with catalog.snapshot(one.id) as snapshot:
+            noted, held = snapshot.holding(one.id).n_chunks, sum(snapshot.n_chunks_by_document().values())
+            wrong += [f"generation {one.id}: {noted} chunks noted, {held} held"] if noted != held else []
+            wrong += index.check(snapshot)
+    detail = ", ".join(f"{one.id} {one.state} ({one.model.name})" for one in others) or "the active one"
+    return Check("generations", not wrong, "; ".join(wrong) if wrong else detail)
 
 
 def _check_log(catalog: Catalog) -> Check:

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -194,6 +195,37 @@ def test_an_interrupt_at_any_moment_is_130_and_one_line(filled, delay_s):
         assert done.returncode == 130, done.stderr
         assert lines[-1] == "gawah: interrupted; what was acknowledged is kept"
         assert len(lines) == 1 or lines[0].startswith("answer a")
+
+
+WORKING_ON = """
+import os, signal, sys, threading
+from gawah.cli import interrupts, main
+
+def work():
+    threading.Event().wait(1.5)
+    os.kill(os.getpid(), signal.SIGINT)
+    threading.Event().wait()
+
+interrupts.leave_at_once()
+threading.Thread(target=work).start()
+sys.argv[1:] = ["ask", "What is the membership fee?", *sys.argv[1:]]
+main()
+"""
+
+
+@pytest.mark.parametrize("words", [(), ("--set", "generator=openai", "--set", "generator_model=x", "--set")])
+def test_an_interrupt_waits_for_no_thread_that_is_at_work(filled, words):
+    """A local model ends its step in such a thread; here is one that never ends. The server says nothing for ever."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = (f"openai_url=http://127.0.0.1:{silent.getsockname()[1]}/v1",) if words else ()
+        done = subprocess.run(
+            [sys.executable, "-c", WORKING_ON, *words, *url],
+            check=False, env=filled.environment, cwd=filled.directory, capture_output=True, timeout=60,
+        )  # fmt: skip
+    assert done.returncode == 130, done.stderr
+    assert done.stderr.endswith(b"gawah: interrupted; what was acknowledged is kept\n")
+    if done.stdout:  # asked and answered before the interrupt: nothing of it is lost
+        assert b"40 EUR a month" in done.stdout
 
 
 def test_an_ingest_that_is_interrupted_gives_back_what_it_held(gawah, folder, tmp_path):

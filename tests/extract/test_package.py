@@ -52,7 +52,7 @@ def _with_parts(data, parts):
 def test_a_package_is_known_by_its_content_under_any_name():
     for name in ("a.xlsx", "a.zip", "a.pdf", "a", "a.txt"):
         document = read(name, GOOD)
-        assert (document.text, document.extractor) == ("good words", "docx/2")
+        assert (document.text, document.extractor) == ("good words", "docx/3")
     assert read("a.pdf", GOOD).warnings[0].startswith("the name says application/pdf")
     assert read("a.docx", b"plain words").source.media_type == "text/plain"
 

@@ -109,6 +109,21 @@ def test_notes_stand_behind_their_slide_under_a_heading_of_their_own():
     assert place_of(document, "say this\n\nnext") == Slide(1, 2)
 
 
+@pytest.mark.parametrize(
+    ("strike", "text"), [("sngStrike", "40 EUR"), ("dblStrike", "40 EUR"), ("noStrike", "90 EUR40 EUR")]
+)
+def test_struck_out_text_is_deleted_text(strike, text):
+    deck = Deck()
+    deck.add()
+    paragraph = deck.box("", 1, 1).text_frame.paragraphs[0]
+    for words in ("90 EUR", "40 EUR"):
+        paragraph.add_run().text = words
+    paragraph.runs[0]._r.get_or_add_rPr().set("strike", strike)
+    document = deck.read()
+    assert text in document.text.splitlines()
+    assert removed(document) == ({"deleted": "90 EUR"} if strike != "noStrike" else {})
+
+
 def test_footers_dates_numbers_and_hidden_shapes_are_removed():
     deck = Deck()
     slide = deck.add()

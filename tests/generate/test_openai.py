@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gawah.errors import ConfigurationError, DeadlineError, GeneratorError, UnreachableError
 from gawah.generate.endpoint import Clock, Limits
 from gawah.generate.openai import OpenAIGenerator
-from gawah.generate.sse import read_completion
+from gawah.generate.sse import CutShortError, read_completion
 from gawah.testing.generator import (
     ChatServer,
     GeneratorContract,
@@ -260,9 +260,13 @@ GARBAGE = {
     "no end": (stream_reply("The fee", done=False, reason=None), "half-way"),
     "an end within an event": (Reply([*EVENTS[:2], b'data: {"choices": [{"del']), "half-way"),
     "a cut connection": (stream_reply("The fee", done=False, reason=None, cut=True), "broke"),
-    "the token limit": (stream_reply("The fee", reason="length"), "limit on its length"),
     "a filter": (stream_reply("The fee", reason="content_filter"), "content filter"),
 }
+
+
+def test_an_answer_that_is_cut_short_says_by_whose_limit():
+    said = error(CutShortError, stream_reply("The fee", reason="length"))
+    assert "was cut off by the limit on its length that is set there; ask for less, or raise that limit where" in said
 
 
 @pytest.mark.parametrize(("reply", "said"), GARBAGE.values(), ids=GARBAGE.keys())

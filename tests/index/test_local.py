@@ -350,7 +350,7 @@ def test_a_repair_builds_the_damaged_segments_and_no_other_again(harm, name: str
     for old, new in repaired:
         catalog.records = [record for record in catalog.records if record != old]
         catalog.records = sorted([*catalog.records, *([new] if new else [])], key=lambda record: record.first_seq)
-        catalog.epoch += 1
+        catalog.next_epoch()
     assert index.check(catalog.feed()) == ()
     assert before - {damaged.name} <= {record.name for record in catalog.records}
     for each in (index, LocalIndex(tmp_path, analyze_plain)):

@@ -44,7 +44,7 @@ ASKED = ("restore a backup", "err_conn-17 the", "cats sleep")
 def server() -> Iterator[Server]:
     from gawah.testing.qdrant_engine import Server
 
-    memory = Path("/dev/shm")  # noqa: S108 — collections are made all the time, and each waits for the disk twice
+    memory = Path("/dev/shm")
     with (
         tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as folder,
         Server(Path(folder)) as running,

@@ -157,11 +157,11 @@ def test_a_store_of_before_the_head_was_kept_has_no_fault_and_counts_all_from_th
 def test_what_is_acknowledged_waits_for_the_disk_and_notes_on_the_way_do_not(catalog):
     """A power cut may take back how far a job was, never a document that was said to be ready, nor an answer."""
     statements = []
-    catalog._connection().set_trace_callback(statements.append)
+    catalog._database.connection().set_trace_callback(statements.append)
     add(catalog, "a.txt", "One.\n")
     catalog.append_answer("a0", "answered", {"n": 0}, [])
     catalog.delete_documents([1])
-    catalog._connection().set_trace_callback(None)
+    catalog._database.connection().set_trace_callback(None)
     level, waiting = "FULL", {}
     for statement in statements:
         if statement.startswith("PRAGMA synchronous = "):
@@ -170,7 +170,7 @@ def test_what_is_acknowledged_waits_for_the_disk_and_notes_on_the_way_do_not(cat
     for acknowledged in ("UPDATE documents SET state = 'ready", "INSERT INTO answers ", "DELETE FROM documents "):
         (found,) = {at for start, at in waiting.items() if start.startswith(acknowledged[:34].rstrip())}
         assert found == "FULL", acknowledged
-    assert {at for start, at in waiting.items() if start.startswith("UPDATE jobs SET owner")} == {"NORMAL"}
+    assert {at for start, at in waiting.items() if start.startswith("UPDATE jobs SET owner = 'tester'")} == {"NORMAL"}
     assert level == "FULL"
 
 
@@ -276,14 +276,21 @@ def test_an_older_store_tells_what_its_documents_quality_and_warnings_were(catal
     document = add(catalog, "a.pdf", "Nobody may cross.\n")
     catalog.close()
     older = sqlite3.connect(tmp_path / "store" / "catalog.sqlite")
-    older.execute("ALTER TABLE documents DROP COLUMN quality")
-    older.execute("ALTER TABLE documents DROP COLUMN warnings")
+    older.executescript(
+        "DROP TABLE generation_documents; DROP TABLE epochs; DROP INDEX generations_one_building; "
+        "DROP INDEX segments_by_generation; DROP INDEX deletions_by_generation; "
+        + "".join(f"ALTER TABLE generations DROP COLUMN {name};" for name in ("source", "switched_at", "dropped_at"))
+        + "".join(f"ALTER TABLE documents DROP COLUMN {name};" for name in ("quality", "warnings", "version"))
+    )
     older.execute(
         "UPDATE contents SET extraction = json_set(extraction, '$.quality', json('{\"pages\": 7}'), '$.warnings', json('[\"ß\"]'))"
     )
-    older.execute(f"PRAGMA user_version = {len(MIGRATIONS) - 2}")
+    older.execute(f"PRAGMA user_version = {len(MIGRATIONS) - 3}")
     older.commit()
     older.close()
-    with SqliteCatalog(tmp_path / "store").snapshot() as snapshot:
+    migrated = SqliteCatalog(tmp_path / "store")
+    (generation,) = migrated.generations()
+    with migrated.snapshot() as snapshot:
         (record,) = snapshot.documents()
+        assert (generation.state, generation.source, len(snapshot.token)) == ("active", "", 16)
     assert (record.id, record.quality, record.warnings) == (document.id, {"pages": 7}, ("ß",))

@@ -21,6 +21,7 @@ from gawah.cli.common import (
     print_columns,
 )
 from gawah.cli.ingested import print_plan, print_summary, print_warned
+from gawah.cli.migration import generation_json, print_stamps
 from gawah.cli.progress import shown
 from gawah.cli.terminal import print_json, say
 
@@ -151,12 +152,21 @@ def _is_there(record: DocumentRecord) -> bool:
 
 
 @click.command(short_help="Count documents by state, chunks, stale and failed ones.")
+@click.option("--stamps", is_flag=True, help="List what built the documents: every distinct stamp, current or stale.")
 @common_options
 @click.pass_context
-def status(context: click.Context, store: Path | None, assignments: tuple[str, ...], as_json: bool) -> None:
+def status(
+    context: click.Context, stamps: bool, store: Path | None, assignments: tuple[str, ...], as_json: bool
+) -> None:
     """Counts of the store: documents by state, chunks, stale and failed documents, the model they stand under."""
+    from gawah.upgrade import generations_of
+
     with open_application(context, store, assignments) as app:
+        if stamps:
+            print_stamps(app, as_json=as_json)
+            return
         records = app.documents()
+        generations = generations_of(app)
         stale = [record for record in records if app.stale(record)]
         with app.catalog.snapshot() as snapshot:
             facts: dict[str, Any] = {
@@ -171,6 +181,7 @@ def status(context: click.Context, store: Path | None, assignments: tuple[str, .
                 "failed": [record.name for record in records if record.failure],
                 "with_warnings": sum(bool(record.warnings) for record in records),
                 "generation": snapshot.generation,
+                "generations": [generation_json(*one) for one in generations],
                 "epoch": snapshot.epoch,
                 "segments": len(snapshot.segments()),
                 "model": snapshot.model.name if snapshot.model else None,
@@ -180,6 +191,7 @@ def status(context: click.Context, store: Path | None, assignments: tuple[str, .
     if as_json:
         print_json(facts)
         return
+    facts["generations"] = [f"{one['generation']} {one['state']} {one['model']}" for one in facts["generations"]]
     for key, value in facts.items():
         shown = ", ".join(f"{n} {state}" for state, n in value.items()) if isinstance(value, dict) else value
         shown = ", ".join(shown) if isinstance(shown, list) else shown

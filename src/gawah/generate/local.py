@@ -20,12 +20,15 @@ import httpx
 from gawah.errors import ConfigurationError, GeneratorError, UnreachableError
 from gawah.generate.endpoint import DEFAULT_LIMITS
 from gawah.generate.openai import OpenAIGenerator
+from gawah.generate.sse import CutShortError
 from gawah.types import DraftPart, Prompt
 
 CONTEXT_TOKENS = 8192  # a model's own context when that is smaller; twenty passages of the usual size need some 4,000
 ANSWER_TOKENS = 512  # kept free behind the prompt, and the most that is written: a small model that loops is stopped
+PROMPT_BATCH_TOKENS = 256  # read at once; only between them can a reading be broken off, and larger ones read no faster
 _SUFFIX = ".gguf"
 _COUNT_TIMEOUT_S = 30.0
+_CLOSE_S = 0.1  # a model at rest is gone by then
 
 
 class LocalGenerator:
@@ -57,9 +60,13 @@ class LocalGenerator:
         return f"local/{self._file.stem}"
 
     def close(self) -> None:
-        """Lets the model go; the next prompt would load it again."""
+        """Lets the model go; the next prompt would load it again. A model that is at work still ends its step by itself."""
         with self._loading:
-            self._running = None
+            running, self._running = self._running, None
+        if running is not None:
+            leaving = threading.Thread(target=running.stop, name="gawah-local-model")
+            leaving.start()
+            leaving.join(_CLOSE_S)
 
     def __enter__(self) -> Self:
         return self
@@ -73,13 +80,13 @@ class LocalGenerator:
         Raises GeneratorError for a prompt that does not fit the model's context and what an endpoint raises (openai.py).
         """
         running = self._fitting(prompt)
-        with _own_words(running, self.name):
+        with self._own_words(running):
             yield from running.client.generate(prompt)
 
     def resample(self, prompt: Prompt, number: int) -> Iterator[DraftPart]:
         """A draft at a temperature above zero, `number` its seed; raises the same."""
         running = self._fitting(prompt)
-        with _own_words(running, self.name):
+        with self._own_words(running):
             yield from running.client.resample(prompt, number)
 
     def count_prompt_tokens(self, prompt: Prompt) -> int:
@@ -101,6 +108,22 @@ class LocalGenerator:
             )
         return running
 
+    @contextlib.contextmanager
+    def _own_words(self, running: _Running) -> Iterator[None]:
+        """Errors of the client with the model's name for its address: nobody set that, nobody can reach it."""
+        try:
+            yield
+        except CutShortError as error:
+            raise CutShortError(
+                f"the answer of {self.name} did not end within {self._answer_tokens} tokens, the most that the local generator "
+                "lets a model write; ask for less, or take another model (generator_model)"
+            ) from error
+        except (GeneratorError, UnreachableError) as error:
+            address = running.address.removeprefix("http://")
+            said = str(error).replace(f"{running.address}/v1", self.name)
+            said = said.replace(running.address, self.name).replace(address, self.name)
+            raise type(error)(said) from error
+
     def _start(self) -> _Running:
         with self._loading:
             if self._running is None:
@@ -118,6 +141,7 @@ class _Running:
         settings.model.path = str(file)
         settings.n_ctx = CONTEXT_TOKENS
         settings.n_predict = answer_tokens
+        settings.n_batch = settings.n_ubatch = PROMPT_BATCH_TOKENS
         settings.n_parallel = 1
         settings.api_keys = [self._key]
         settings.port = 0
@@ -130,7 +154,7 @@ class _Running:
         if threads:
             settings.cpuparams.n_threads = threads
         try:
-            self._server = _started(lambda: xllamacpp.Server(settings))
+            self._server: Any = _started(lambda: xllamacpp.Server(settings))
         except RuntimeError as error:
             raise ConfigurationError(f"{file} is no model that llama.cpp can load; name another GGUF file") from error
         # A long prompt is read in silence; the deadline alone says when that is too long.
@@ -139,6 +163,16 @@ class _Running:
         self.client = OpenAIGenerator(f"{self.address}/v1", file.stem, self._key, deadline_s=deadline_s, limits=limits)
         meta = self._asked("GET", "/v1/models")["data"][0].get("meta") or {}
         self.context_tokens = min(CONTEXT_TOKENS, int(meta.get("n_ctx_train") or CONTEXT_TOKENS))
+
+    def stop(self) -> None:
+        """Waits for the step that the model is at, a token or a batch of the prompt, and for what it is asked besides.
+
+        Letting a busy server go would hold up all of Python until then; so it is asked for a token first, which it writes
+        when it is at rest.
+        """
+        with contextlib.suppress(GeneratorError):
+            self._asked("POST", "/completion", {"prompt": ".", "n_predict": 1})
+        self._server = None
 
     def count(self, prompt: Prompt) -> int:
         messages = [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}]
@@ -162,7 +196,7 @@ class _Running:
 
 def _started(make: Callable[[], Any]) -> Any:
     """A server that answers. One that is let go before it answers waits for itself for ever; so it is made in a thread
-    of its own, where no interrupt can come between: who is interrupted waits until it is there.
+    of its own, where no interrupt can come between. Who is interrupted goes on at once; the thread ends when it is there.
     """
 
     def made() -> Any:
@@ -171,19 +205,11 @@ def _started(make: Callable[[], Any]) -> Any:
             httpx.get(f"{server.listening_address}/health", timeout=_COUNT_TIMEOUT_S, trust_env=False)
         return server
 
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(made).result()
-
-
-@contextlib.contextmanager
-def _own_words(running: _Running, name: str) -> Iterator[None]:
-    """Errors of the client with the model's name for its address: nobody set that, nobody can reach it."""
+    thread = ThreadPoolExecutor(1)
     try:
-        yield
-    except (GeneratorError, UnreachableError) as error:
-        address = running.address.removeprefix("http://")
-        said = str(error).replace(f"{running.address}/v1", name).replace(running.address, name).replace(address, name)
-        raise type(error)(said) from error
+        return thread.submit(made).result()
+    finally:
+        thread.shutdown(wait=False)
 
 
 def _model_file(model: Path) -> Path:

@@ -16,7 +16,12 @@ from gawah.errors import GeneratorError
 
 _LINE_END = re.compile(r"\r\n|\n|\r(?!\Z)")  # a CR at the end may be half of a CR LF
 _DONE = "[DONE]"
-_STOPPED = {"length": "the limit on its length", "content_filter": "the server's content filter"}
+_FILTERED = "content_filter"
+_TOO_LONG = "length"
+
+
+class CutShortError(GeneratorError):
+    """The answer reached a limit on its length before its end; half an answer is none."""
 
 
 def read_completion(received: Iterable[bytes], server: str) -> Iterator[str]:
@@ -136,10 +141,13 @@ def _choice(body: dict[str, Any], part: str, server: str) -> tuple[str, str]:
         return "", ""
     choice = choices[0] if isinstance(choices[0], dict) else {}
     reason = choice.get("finish_reason") or ""
-    if reason in _STOPPED:
-        raise GeneratorError(
-            f"the answer of {server} was cut off by {_STOPPED[reason]}; ask for less or raise the limit"
+    if reason == _TOO_LONG:
+        raise CutShortError(
+            f"the answer of {server} was cut off by the limit on its length that is set there; "
+            "ask for less, or raise that limit where the server is started"
         )
+    if reason == _FILTERED:
+        raise GeneratorError(f"the answer of {server} was cut off by its content filter; ask in other words")
     message = choice.get(part)
     content = message.get("content") if isinstance(message, dict) else None
     return _content_text(content), str(reason)

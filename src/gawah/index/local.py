@@ -6,6 +6,7 @@ here: `seal` and `compact` write files and return the record, the caller puts it
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, takewhile
@@ -15,7 +16,8 @@ from typing import Literal
 
 import numpy as np
 
-from gawah.errors import StoreCorruptError
+from gawah.errors import StoreCorruptError, StoreError
+from gawah.index import copies
 from gawah.index.build import AnalyzeDocument, Portion, build_part, merge, whole
 from gawah.index.segment import check_segment, open_segment, remove_unregistered, write_segment
 from gawah.index.view import Contents, LocalView
@@ -47,7 +49,8 @@ class LocalIndex:
 
     `analyze_document` gives of an embedded text (terms that count to its length, identifier terms that do not);
     `analyzer` names its version: segments that another one built are not used. `prefilter_above` is the number of
-    admitted chunks from which the dense leg looks at sign bits first; None for always exact.
+    admitted chunks from which the dense leg looks at sign bits first; None for always exact. `keeps_copies`: other machines
+    register segments too, and what is absent here is built and kept (copies.py).
     """
 
     def __init__(
@@ -57,18 +60,21 @@ class LocalIndex:
         *,
         analyzer: str = "1",
         prefilter_above: int | None = PREFILTER_ABOVE,
+        keeps_copies: bool = False,
     ) -> None:
         self._segments = directory / "segments"
         self._analyze = analyze_document
         self._analyzer = analyzer
         self._prefilter_above = prefilter_above
+        self._keeps_copies = keeps_copies
+        self._copied_at: dict[SegmentRecord, int] = {}
         self._views: list[LocalView] = []
         self._lock = Lock()
 
     def view(self, feed: IndexFeed) -> LocalView:
         """The index at the feed's epoch: the view made before, or one made from the nearest older one."""
         with self._lock:
-            ours = [view for view in self._views if view.generation == feed.generation and view.epoch <= feed.epoch]
+            ours = [view for view in self._views if view.generation == feed.generation and _is_past(view, feed)]
             base = max(ours, key=lambda view: view.epoch, default=None)
             if base is not None and base.epoch == feed.epoch:
                 return base
@@ -90,7 +96,7 @@ class LocalIndex:
         view = self.view(feed)
         portions: list[Portion | None] = []
         for record, portion in view.contents.segments.items():
-            trusted = record in view.contents.faults or not check_segment(self._segments, record)
+            trusted = record in view.contents.faults or not self._faults_of(record)
             portions.append(portion if trusted else self._from_rows(feed, record))
         live = [portion for portion in (*portions, *view.contents.tail) if portion and portion.n_live]
         return write_segment(self._segments, live, feed.generation, self._analyzer) if live else None
@@ -107,7 +113,12 @@ class LocalIndex:
 
     def check(self, feed: IndexFeed) -> tuple[str, ...]:
         """Reads every registered segment against its hashes; one line a fault."""
-        return tuple(fault for record in feed.segments() for fault in check_segment(self._segments, record))
+        return tuple(fault for record in feed.segments() for fault in self._faults_of(record))
+
+    def _faults_of(self, record: SegmentRecord) -> tuple[str, ...]:
+        if self._keeps_copies and copies.is_absent(self._segments, record):
+            return copies.check_copy(self._segments, record)
+        return check_segment(self._segments, record)
 
     def repair(self, feed: IndexFeed) -> list[tuple[SegmentRecord, SegmentRecord | None]]:
         """Writes anew, out of the catalog, every segment that is not what was written; (old, new) records to register.
@@ -118,7 +129,10 @@ class LocalIndex:
             self._views = []  # they may have the damaged files mapped
             repaired: list[tuple[SegmentRecord, SegmentRecord | None]] = []
             for record in feed.segments():
-                if not check_segment(self._segments, record):
+                if not self._faults_of(record):
+                    continue
+                if self._keeps_copies and copies.is_absent(self._segments, record):
+                    copies.drop_copy(self._segments, record)  # the next view makes it anew
                     continue
                 portion = self._from_rows(feed, record)
                 new = write_segment(self._segments, [portion], feed.generation, self._analyzer) if portion else None
@@ -127,7 +141,9 @@ class LocalIndex:
 
     def remove_unregistered(self, registered: Iterable[str]) -> tuple[str, ...]:
         """Removes segments that the catalog does not know, of no generation, and what crashes left; returns their names."""
-        return remove_unregistered(self._segments, registered)
+        registered = list(registered)
+        copies.remove_others(self._segments, registered)
+        return remove_unregistered(self._segments, [*registered, copies.FOLDER])
 
     def _refreshed(self, base: LocalView | None, feed: IndexFeed) -> LocalView:
         records = tuple(feed.segments())
@@ -148,7 +164,7 @@ class LocalIndex:
             last_seq=int(new[-1].part.seqs[-1]) if new else before.last_seq,
             mark=mark,
         )
-        return LocalView(feed.generation, feed.epoch, contents, prefilter_above=self._prefilter_above)
+        return LocalView(feed.generation, feed.epoch, contents, token=feed.token, prefilter_above=self._prefilter_above)
 
     def _opened(
         self, records: Sequence[SegmentRecord], feed: IndexFeed
@@ -157,12 +173,12 @@ class LocalIndex:
         known: dict[SegmentRecord, Portion] = {}
         faults: dict[SegmentRecord, str] = {}
         for view in self._views:
-            # what a newer view took from the catalog lacks the chunks that were deleted since this feed
-            lacking = view.contents.faults if view.epoch > feed.epoch else {}
+            # what a view of another time took from the catalog may lack chunks of this feed
+            lacking = {} if _is_past(view, feed) else view.contents.faults
             known |= {
                 record: whole(portion.part)
                 for record, portion in view.contents.segments.items()
-                if record not in lacking
+                if record not in lacking and self._copied_at.get(record, 0) <= feed.epoch
             }
             faults |= view.contents.faults
         portions: dict[SegmentRecord, Portion] = {}
@@ -170,13 +186,31 @@ class LocalIndex:
             portion = known.get(record)
             if portion is None:
                 try:
-                    portion = whole(open_segment(self._segments, record, self._analyzer))
+                    if self._keeps_copies and copies.is_absent(self._segments, record):
+                        portion = self._copied(feed, record)
+                    else:
+                        portion = whole(open_segment(self._segments, record, self._analyzer))
                 except StoreCorruptError as error:
                     faults[record] = f"{error}; its chunks were indexed from the catalog"
                     portion = self._from_rows(feed, record)
             if portion is not None:
                 portions[record] = portion
         return portions, {record: faults[record] for record in records if record in faults}
+
+    def _copied(self, feed: IndexFeed, record: SegmentRecord) -> Portion | None:
+        """What another machine sealed: from the copy that is kept here, or from the catalog, and then kept."""
+        with contextlib.suppress(StoreCorruptError):
+            part, self._copied_at[record] = copies.open_copy(self._segments, record, feed.epoch, self._analyzer)
+            return whole(part)
+        portion = self._from_rows(feed, record)
+        if portion is None:
+            return None
+        self._copied_at[record] = feed.epoch
+        with contextlib.suppress(StoreError):  # a full disk or a folder that is only read: it serves from memory
+            copies.keep_copy(self._segments, record, portion, feed.epoch, self._analyzer)
+            part, _ = copies.open_copy(self._segments, record, feed.epoch, self._analyzer)
+            return whole(part)
+        return portion
 
     def _from_rows(self, feed: IndexFeed, record: SegmentRecord) -> Portion | None:
         """The live chunks that a segment was made from, out of the catalog; None when none lives."""
@@ -190,6 +224,11 @@ class LocalIndex:
         while piece := list(islice(rows, _ROWS_A_PIECE)):
             portions.append(whole(build_part(piece, self._analyze)))
         return portions
+
+
+def _is_past(view: LocalView, feed: IndexFeed) -> bool:
+    """Whether the view is of a state that the feed's catalog came by: a restored one reaches the same numbers again."""
+    return view.epoch <= feed.epoch and feed.knows(view.epoch, view.token)
 
 
 def _joined(tail: Sequence[Portion], new: Sequence[Portion]) -> tuple[Portion, ...]:

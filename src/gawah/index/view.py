@@ -45,9 +45,12 @@ class Contents:
 class LocalView:
     """Implements ports.IndexView. Above `prefilter_above` admitted chunks the dense leg looks at sign bits first."""
 
-    def __init__(self, generation: int, epoch: int, contents: Contents, *, prefilter_above: int | None) -> None:
+    def __init__(
+        self, generation: int, epoch: int, contents: Contents, *, token: str, prefilter_above: int | None
+    ) -> None:
         self.generation = generation
         self.epoch = epoch
+        self.token = token
         self.contents = contents
         portions = (*contents.segments.values(), *contents.tail)
         self.n_chunks = sum(portion.n_live for portion in portions)

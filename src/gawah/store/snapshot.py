@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -12,7 +11,8 @@ from numpy.typing import NDArray
 from gawah.errors import NotFoundError
 from gawah.fragment import locate_each
 from gawah.ports import Embedding, IndexRow, SegmentRecord
-from gawah.store import records
+from gawah.store import epochs, generations, records
+from gawah.store.sql import Connection, Row
 from gawah.types import (
     CharRange,
     Chunk,
@@ -20,25 +20,46 @@ from gawah.types import (
     DocumentRecord,
     Filter,
     Hit,
+    Holding,
     Locator,
     ModelStamp,
     Passage,
     Span,
 )
-from gawah.wire import from_json
+
+_MOST_CHARS = (1 << 30) - 1  # no text is longer: a row holds at most a gigabyte
+_ROWS_A_PAGE = 1024  # 15 MiB of MiniLM's vectors and token codes
 
 
-class SqliteSnapshot:
+class SqlSnapshot:
     """Implements ports.Snapshot. It is valid while its transaction is open."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connection, generation: int | None = None) -> None:
+        """Of the active generation unless one is named; NotFoundError for one that never was."""
         self._connection = connection
-        self.epoch = int(self._one("SELECT value FROM meta WHERE key = 'epoch'")[0])
-        active = connection.execute("SELECT id, model FROM generations WHERE state = 'active'").fetchone()
-        self.generation: int = active[0] if active else 0
-        self.model: ModelStamp | None = from_json(ModelStamp, json.loads(active[1])) if active else None
+        self.epoch, self.token = epochs.current(connection)
+        read = generations.active(connection) if generation is None else generations.of(connection, generation)
+        self.generation: int = read.id if read else 0
+        self.model: ModelStamp | None = read.model if read else None
+
+    # --- generations
+
+    def holding(self, generation: int) -> Holding:
+        return generations.holding(self._connection, generation)
+
+    def pending(self, generation: int) -> list[DocumentRecord]:
+        """Searchable documents that a generation lacks, by number; none of the active one."""
+        return generations.pending(self._connection, generation)
+
+    def segment_names(self) -> list[str]:
+        """Of the registered segments of every generation."""
+        return [row[0] for row in self._connection.execute("SELECT name FROM segments ORDER BY name")]
 
     # --- the index's feed
+
+    def knows(self, epoch: int, token: str) -> bool:
+        """Whether this catalog was at that epoch, not long ago."""
+        return epochs.knows(self._connection, epoch, token)
 
     def segments(self) -> list[SegmentRecord]:
         rows = self._connection.execute(
@@ -49,13 +70,18 @@ class SqliteSnapshot:
         return [SegmentRecord(*row) for row in rows]
 
     def rows(self, after_seq: int) -> Iterator[IndexRow]:
-        cursor = self._connection.execute(
-            "SELECT c.seq, c.id, c.document_no, c.text, e.vector, e.signs, e.scales FROM chunks c "
-            "JOIN embeddings e ON e.id = c.embedding WHERE c.generation = ? AND c.seq > ? ORDER BY c.seq",
-            (self.generation, after_seq),
-        )
-        for seq, chunk_id, document_no, text, vector, signs, scales in cursor:
-            yield IndexRow(seq, chunk_id, document_no, text, records.embedding(vector, signs, scales))
+        while True:
+            page = self._connection.execute(
+                "SELECT c.seq, c.id, c.document_no, c.text, e.vector, e.signs, e.scales FROM chunks c "
+                "JOIN embeddings e ON e.id = c.embedding WHERE +c.generation = ? AND c.seq > ? "  # + : read along seq
+                "ORDER BY c.seq LIMIT ?",
+                (self.generation, after_seq, _ROWS_A_PAGE),
+            ).fetchall()
+            for seq, chunk_id, document_no, text, vector, signs, scales in page:
+                yield IndexRow(seq, chunk_id, document_no, text, records.embedding(vector, signs, scales))
+            if len(page) < _ROWS_A_PAGE:
+                return
+            after_seq = page[-1][0]
 
     def deleted(self, after: int) -> tuple[NDArray[np.int64], int]:
         rows = self._connection.execute(
@@ -74,7 +100,7 @@ class SqliteSnapshot:
             if chosen:
                 values.append(json.dumps(list(chosen)))
                 wanted.append(clause.replace("?1", f"?{len(values)}").replace("(?)", f"(?{len(values)})"))
-        where = " AND ".join(wanted) or "1"
+        where = " AND ".join(wanted) or "1 = 1"
         rows = self._connection.execute(f"SELECT no FROM documents WHERE {where} ORDER BY no", values)  # noqa: S608
         return np.array([row[0] for row in rows], np.int64)
 
@@ -87,7 +113,7 @@ class SqliteSnapshot:
 
     def chunk_ids_of(self, seqs: Sequence[int]) -> dict[int, str]:
         rows = self._connection.execute(
-            "SELECT seq, id FROM chunks WHERE generation = ? AND seq IN (SELECT value FROM json_each(?))",
+            "SELECT seq, id FROM chunks WHERE generation = ? AND seq IN (SELECT CAST(value AS BIGINT) FROM json_each(?))",
             (self.generation, json.dumps(list(seqs))),
         )
         return {row[0]: row[1] for row in rows}
@@ -119,8 +145,8 @@ class SqliteSnapshot:
             found.append(records.passage(row, Hit(chunk_id, score, rank), distance))
         return found
 
-    def _chunk_row(self, columns: str, chunk_id: str) -> sqlite3.Row:
-        row: sqlite3.Row | None = self._connection.execute(
+    def _chunk_row(self, columns: str, chunk_id: str) -> Row:
+        row: Row | None = self._connection.execute(
             f"SELECT {columns} FROM chunks c JOIN documents d ON d.no = c.document_no "  # noqa: S608
             "WHERE c.generation = ? AND c.id = ?",
             (self.generation, chunk_id),
@@ -132,9 +158,11 @@ class SqliteSnapshot:
     def context(self, chunk_id: str, n_chars: int) -> tuple[str, str]:
         """Up to `n_chars` characters of the canonical text before and after a chunk."""
         row = self._one(
-            "SELECT substr(t.text, max(c.first - ?1, 0) + 1, min(c.first, ?1)), substr(t.text, c.past + 1, ?1) "
-            "FROM chunks c JOIN contents t ON t.document_no = c.document_no WHERE c.generation = ?2 AND c.id = ?3",
-            (n_chars, self.generation, chunk_id),
+            "SELECT substr(t.text, CAST(CASE WHEN c.first > ?1 THEN c.first - ?1 ELSE 0 END AS INTEGER) + 1, "
+            "CAST(CASE WHEN c.first > ?1 THEN ?1 ELSE c.first END AS INTEGER)), "
+            "substr(t.text, CAST(c.past AS INTEGER) + 1, CAST(?1 AS INTEGER)) FROM chunks c "
+            "JOIN contents t ON t.document_no = c.document_no WHERE c.generation = ?2 AND c.id = ?3",
+            (min(n_chars, _MOST_CHARS), self.generation, chunk_id),
         )
         return row[0], row[1]
 
@@ -179,8 +207,8 @@ class SqliteSnapshot:
     def _meant(self, name: str) -> str:
         """Up to three documents with that in their names, as half a line of an error; empty when there is none."""
         rows = self._connection.execute(
-            "SELECT DISTINCT name FROM documents WHERE ?1 <> '' AND instr(lower(name), lower(?1)) ORDER BY name LIMIT 3",
-            (name,),
+            "SELECT DISTINCT name FROM documents WHERE ?1 <> '' AND instr(lower(name), ?1) > 0 ORDER BY name LIMIT 3",
+            (_lower(name),),
         ).fetchall()
         return f"did you mean {' or '.join(row['name'] for row in rows)}? " if rows else ""
 
@@ -230,9 +258,9 @@ class SqliteSnapshot:
             f"SELECT {records.DOCUMENT_COLUMNS} FROM documents d "  # noqa: S608
             "WHERE (?1 = '[]' OR d.collection IN (SELECT value FROM json_each(?1))) AND (?2 = '' OR d.state = ?2) "
             "AND (d.collection, d.name) > (?3, ?4) "
-            "AND (?5 = '' OR instr(lower(d.name), lower(?5)) OR instr(lower(d.title), lower(?5))) "
+            "AND (?5 = '' OR instr(lower(d.name), ?5) > 0 OR instr(lower(d.title), ?5) > 0) "
             "ORDER BY d.collection, d.name LIMIT ?6",
-            (json.dumps(list(collections)), state, *after, words, limit),
+            (json.dumps(list(collections)), state, *after, _lower(words), limit),
         )
         return [records.document_record(row) for row in rows]
 
@@ -256,14 +284,16 @@ class SqliteSnapshot:
     def counts(self) -> list[tuple[str, str, int, int, int]]:
         """(collection, state, documents, chunks, bytes), by collection and state."""
         rows = self._connection.execute(
-            "SELECT collection, state, count(*), sum(n_chunks), sum(size_bytes) FROM documents GROUP BY 1, 2 ORDER BY 1, 2"
+            "SELECT collection, state, count(*), CAST(sum(n_chunks) AS BIGINT), CAST(sum(size_bytes) AS BIGINT) "
+            "FROM documents GROUP BY 1, 2 ORDER BY 1, 2"
         )
         return [tuple(row) for row in rows]
 
     def text_window(self, document_no: int, start: int, n_chars: int) -> str:
         """Code points of a canonical text from `start` on; raises NotFoundError when no version was ever ready."""
         row = self._connection.execute(
-            "SELECT substr(text, ?, ?) FROM contents WHERE document_no = ?", (start + 1, n_chars, document_no)
+            "SELECT substr(text, CAST(? AS INTEGER), CAST(? AS INTEGER)) FROM contents WHERE document_no = ?",
+            (min(start, _MOST_CHARS) + 1, min(n_chars, _MOST_CHARS), document_no),
         ).fetchone()
         if row is None:
             raise NotFoundError(f"document number {document_no} has no text: no version of it was ever ready")
@@ -274,10 +304,16 @@ class SqliteSnapshot:
 
     def n_documents(self) -> dict[str, int]:
         """Documents by state."""
-        return dict(self._connection.execute("SELECT state, count(*) FROM documents GROUP BY state").fetchall())
+        rows = self._connection.execute("SELECT state, count(*) FROM documents GROUP BY state")
+        return dict(rows.fetchall())
 
-    def _one(self, sql: str, values: Sequence[object] = ()) -> sqlite3.Row:
-        row: sqlite3.Row | None = self._connection.execute(sql, values).fetchone()
+    def _one(self, sql: str, values: Sequence[object] = ()) -> Row:
+        row: Row | None = self._connection.execute(sql, values).fetchone()
         if row is None:
             raise NotFoundError("the row is gone from the catalog; run `gawah doctor`")
         return row
+
+
+def _lower(words: str) -> str:
+    """ASCII letters small, as both databases' `lower` makes them under the collation of the store."""
+    return "".join(letter.lower() if letter.isascii() else letter for letter in words)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections import Counter
@@ -22,6 +23,7 @@ from gawah.types import Filter
 _TERM = re.compile(r"[a-z0-9]+")
 _IDENTIFIER = re.compile(r"(?<![a-z0-9])[a-z0-9]+(?:[-_.][a-z0-9]+)+")
 _TOLERANCE = 1e-12  # float64 sums in another order
+_TOKENS = itertools.count()  # never the same twice, in a copy of a catalog neither
 
 
 def analyze_plain(text: str) -> tuple[list[str], list[str]]:
@@ -42,6 +44,7 @@ class FakeIndexCatalog:
     collections: dict[int, str] = field(default_factory=dict)
     n_seqs: int = 0
     n_marks: int = 0
+    tokens: dict[int, str] = field(default_factory=lambda: {0: f"t{next(_TOKENS)}"})
 
     def add(self, document_no: int, texts: dict[str, str], collection: str = "default") -> None:
         """Commits chunks (id to text) of a document."""
@@ -49,7 +52,7 @@ class FakeIndexCatalog:
             self.n_seqs += 1
             self.rows.append(IndexRow(self.n_seqs, chunk_id, document_no, text, embedding))
         self.collections[document_no] = collection
-        self.epoch += 1
+        self.next_epoch()
 
     def delete(self, document_no: int) -> None:
         """Removes a document's chunks."""
@@ -59,7 +62,7 @@ class FakeIndexCatalog:
                 self.deletions.append((self.n_marks, row.seq))
         self.rows = [row for row in self.rows if row.document_no != document_no]
         self.collections.pop(document_no, None)
-        self.epoch += 1
+        self.next_epoch()
 
     def register(
         self, record: SegmentRecord | None, *, instead_of: Sequence[SegmentRecord] = (), applied_mark: int = 0
@@ -69,7 +72,11 @@ class FakeIndexCatalog:
         if record is not None:
             self.records = sorted([*self.records, record], key=lambda each: each.first_seq)
         self.deletions = [(mark, seq) for mark, seq in self.deletions if mark > applied_mark]
+        self.next_epoch()
+
+    def next_epoch(self) -> None:
         self.epoch += 1
+        self.tokens[self.epoch] = f"t{next(_TOKENS)}"
 
     def feed(self) -> FakeIndexFeed:
         return FakeIndexFeed(
@@ -79,6 +86,8 @@ class FakeIndexCatalog:
             tuple(self.records),
             tuple(self.deletions),
             dict(self.collections),
+            dict(self.tokens),
+            self.tokens[self.epoch],
         )
 
 
@@ -92,6 +101,11 @@ class FakeIndexFeed:
     records: tuple[SegmentRecord, ...] = ()
     deletions: tuple[tuple[int, int], ...] = ()
     collections: dict[int, str] = field(default_factory=dict)
+    tokens: dict[int, str] = field(default_factory=dict)
+    token: str = ""
+
+    def knows(self, epoch: int, token: str) -> bool:
+        return self.tokens.get(epoch) == token
 
     def segments(self) -> Sequence[SegmentRecord]:
         return self.records

@@ -19,13 +19,12 @@ import httpx
 from gawah.errors import HubError, ModelError, NotFoundError
 from gawah.fingerprint import sha256_file
 from gawah.models.folder import snapshot_in
+from gawah.models.shelf.install import building_of, install, restore, tidy
 from gawah.models.shelf.known import KnownModel
 from gawah.models.shelf.place import (
-    MANIFEST,
     FileRecord,
     Manifest,
     faults_in,
-    manifest_bytes,
     model_folder,
     read_manifest,
 )
@@ -59,12 +58,14 @@ def fetch(model: KnownModel, shelf: Path, *, source: Path | None, check: Check, 
     """
     folder = model_folder(shelf, model.repository)
     with _shelf_lock(shelf, folder.name):
+        restore(folder)
         recorded = read_manifest(folder)
         if recorded is not None and not faults_in(folder, recorded) and recorded.repository == model.repository:
+            tidy(folder)
             return Fetched(folder, recorded, was_there=True)
         hashes = {name: record.sha256 for name, record in recorded.files.items()} if recorded else {}
         hashes |= model.pinned
-        building = shelf / f".fetching-{folder.name}"
+        building = building_of(folder)
         building.mkdir(exist_ok=True)
         if source is not None:
             manifest = _from_folder(model, snapshot_in(source), building, hashes)
@@ -74,7 +75,7 @@ def fetch(model: KnownModel, shelf: Path, *, source: Path | None, check: Check, 
         pinned = {name: replace(record, pinned=name in model.pinned) for name, record in manifest.files.items()}
         manifest = replace(manifest, files=pinned)
         check(building)
-        _install(building, folder, manifest)
+        install(folder, manifest)
     return Fetched(folder, manifest, was_there=False)
 
 
@@ -135,36 +136,6 @@ def _from_folder(model: KnownModel, source: Path, building: Path, hashes: Mappin
             raise ModelError(f"{path} hashes to {found}, not {hashes[name]} as recorded; nothing was installed")
         files[name] = FileRecord(found, target.stat().st_size, pinned=False)
     return Manifest(model.repository, str(source), "", files)
-
-
-def _install(building: Path, folder: Path, manifest: Manifest) -> None:
-    """Puts the gathered files in place of whatever has their name, so that a crash leaves the old folder or the new one."""
-    try:
-        for path in sorted(building.rglob("*"), reverse=True):
-            if path.is_file() and path.relative_to(building).as_posix() not in manifest.files:
-                path.unlink()  # left by an earlier fetch that broke off
-        (building / MANIFEST).write_bytes(manifest_bytes(manifest))
-        for path in (*building.rglob("*"), building):
-            _flush(path)
-        old = folder.with_name(f".replaced-{folder.name}")
-        shutil.rmtree(old, ignore_errors=True)
-        if folder.exists():
-            folder.rename(old)
-        building.rename(folder)
-        _flush(folder.parent)
-        shutil.rmtree(old, ignore_errors=True)
-    except OSError as error:
-        raise ModelError(
-            f"cannot write {folder}: {error.strerror or error}; check the disk and name another cache folder"
-        ) from error
-
-
-def _flush(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _is_weights(name: str) -> bool:
