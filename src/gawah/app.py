@@ -96,7 +96,7 @@ class _ModelParts:
         return Intake(
             catalog=app.catalog,
             embedder=self.embedder,
-            extract=app.sandbox.extract,
+            extract=app.extract or app.sandbox.extract,
             extractor_for=extractor_for,
             senses_for=app.senses,
             chunking=app.chunking,
@@ -115,7 +115,7 @@ class Application:
     """gawah over one store. Use it as a context manager; parts are made when they are first needed.
 
     `embedder`, `generator` and `chunking` take the place of those that the settings name, `load_model` of what makes an encoder
-    of a name. A store that stands under another model than the settings', of those it has known, is read with its own.
+    of a name, `extract` of the sandbox that files are read in for ingest. A store that stands under another model than the settings', of those it has known, is read with its own.
     Raises NotFoundError when there is no store and `create` is not given.
     """
 
@@ -128,8 +128,10 @@ class Application:
         generator: Generator | None = None,
         chunking: Chunking | None = None,
         load_model: LoadModel | None = None,
+        extract: Callable[[SourceFile, bytes], Document] | None = None,
     ) -> None:
         self.settings = settings
+        self.extract = extract
         self._embedder = embedder
         self._generator = generator
         self._load_model = load_model
