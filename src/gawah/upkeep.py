@@ -34,6 +34,10 @@ class MaintainedIndex(Protocol):
 
     def remove_unregistered(self, registered: Sequence[str]) -> tuple[str, ...]: ...
 
+    def drop_generation(self, generation: int) -> None:
+        """Lets go of what it has of a generation that the catalog has dropped."""
+        ...
+
     def due(self, feed: IndexFeed) -> Literal["seal", "compact"] | None:
         """What the state of the files asks for."""
         ...
