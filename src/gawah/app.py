@@ -387,7 +387,7 @@ class Application:
         """
         if self.catalog.read_only:
             raise StoreError(
-                f"the store {self.settings.store} cannot be written, and every answer is recorded in it; get write permission or "
+                f"the store {self.catalog.shown} cannot be written, and every answer is recorded in it; get write permission or "
                 "copy the folder and name it with --store (`gawah search` records nothing and works as it is)"
             )
         # Another generation is refused before anything is heard, so nothing is said twice.

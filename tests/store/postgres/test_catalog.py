@@ -2,7 +2,7 @@
 
 import os
 import threading
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
 
@@ -21,19 +21,6 @@ from gawah.testing.catalog import MODEL, CatalogContract, add, commit, make_docu
 from gawah.types import DocumentState, Failure, Filter
 
 psycopg = pytest.importorskip("psycopg")
-
-
-@dataclass
-class Clock:
-    now: float = 1_000_000.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
 
 
 @pytest.fixture
