@@ -12,10 +12,12 @@ from dataclasses import replace
 import pytest
 
 from gawah.app import Application, build_embedder
+from gawah.cluster import SILENT
 from gawah.config import load_settings
 from gawah.errors import ConfigurationError, ExtractionError
 from gawah.types import SourceFile
 
+os.environ |= SILENT  # read when Ray is imported
 pytest.importorskip("ray")
 pytestmark = [
     pytest.mark.ray,
@@ -35,9 +37,6 @@ SMALL = {"num_cpus": 1, "object_store_memory": 80 << 20}
 @pytest.fixture(scope="module")
 def nodes():
     """A head without processors for tasks, and two nodes with one each."""
-    from gawah.cluster import SILENT
-
-    os.environ |= SILENT  # read when Ray is imported
     from ray.cluster_utils import Cluster
 
     running = Cluster(initialize_head=True, head_node_args={**SMALL, "num_cpus": 0, "include_dashboard": False})
@@ -101,6 +100,16 @@ def test_a_node_with_another_gawah_other_programs_or_another_model_is_refused(cl
         cluster.run(extract_file, [(replace(recipe, senses=("other eyes",)), None, b"")])
     with pytest.raises(ConfigurationError, match="has another all-MiniLM-L6-v2 than the driver"):
         cluster.run(embed_texts, [(replace(recipe, stamp=replace(recipe.stamp, sha256="0" * 64)), ["a"])])
+
+
+@pytest.mark.parametrize("address", ["nowhere", "ray://host:1", "127.0.0.1:1", "127.0.0.1:99999", ":6379"])
+def test_an_address_without_a_cluster_is_one_line(address):
+    from gawah.cluster import Cluster
+
+    with pytest.raises(ConfigurationError) as refused:
+        Cluster(load_settings(environment={}).settings, address)
+    assert address in str(refused.value)
+    assert "\n" not in str(refused.value)
 
 
 def test_a_worker_works_off_the_queue_on_the_cluster_and_ends_when_told(nodes, corpus, tmp_path):

@@ -10,7 +10,9 @@ from __future__ import annotations
 import atexit
 import functools
 import importlib
+import logging
 import os
+import socket
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,10 +22,11 @@ from typing import Any, Self, TypeVar
 
 from gawah import __version__
 from gawah.app import build_embedder, limits_of, options_of
-from gawah.config import Settings
+from gawah.config import Settings, pinned_model
 from gawah.errors import ConfigurationError, ExtractionError, GawahError, ModelError, StoreError
 from gawah.extract.sandbox import Limits, Options, Sandbox
 from gawah.extract.senses import Senses
+from gawah.models.encoder import load_encoder
 from gawah.ports import Embedder, Embedding, QueryEmbedding
 from gawah.types import Document, ModelStamp, SourceFile
 
@@ -33,6 +36,7 @@ TEXTS_A_TASK = (
 _RETRIES = 8  # of one task, when its node or its process dies
 # Ray reports its usage unless told not to, and prints pages on standard output when a node dies; its own logs have them too.
 SILENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS_SKIP_REGEX": "."}
+_CONNECT_S = 5.0
 _LOOK_S = 0.5  # how often a driver that waits looks whether it shall stop
 
 _T = TypeVar("_T")
@@ -86,8 +90,8 @@ def _told(recipe: Recipe, work: Callable[[], _T]) -> _T | GawahError:
 
 @functools.lru_cache(maxsize=2)
 def _encoder(recipe: Recipe) -> Embedder:
-    settings = Settings(model=recipe.model, cache=Path(recipe.cache), threads=1)
-    encoder = build_embedder(settings)
+    name, sha256 = pinned_model(recipe.model)
+    encoder = load_encoder(name, expected_sha256=sha256, cache_directory=Path(recipe.cache), n_threads=1)
     if encoder.stamp != recipe.stamp:
         raise ModelError(
             f"a node of the cluster has another {recipe.model} than the driver ({encoder.stamp.sha256[:12]}); "
@@ -169,7 +173,7 @@ class Cluster:
     def extract(self, source: SourceFile, data: bytes) -> Document:
         """As Sandbox.extract, on some node; ExtractionError, worth another try, when nodes die again and again under it."""
         try:
-            (document,) = self.run(extract_file, [(self._recipe("", None), source, data)])
+            document: Document = self.run(extract_file, [(self._recipe("", None), source, data)])[0]
         except StoreError as error:
             raise ExtractionError("extractor_crashed", str(error), retryable=True) from error
         return document
@@ -212,10 +216,27 @@ def _connected(address: str, n_cpus: int) -> Any:
         ray: Any = importlib.import_module("ray")
     except ImportError as error:
         raise ConfigurationError("a Ray cluster needs an extra; run: pip install 'gawah[ray]'") from error
-    here: dict[str, Any] = {"num_cpus": n_cpus or None, "include_dashboard": False} if address == "local" else {}
+    here: dict[str, Any] = {}
+    if address == "local":
+        here = {"num_cpus": n_cpus or None, "include_dashboard": False}
+    else:
+        _require_listener(address)
     try:
-        ray.init(address, log_to_driver=False, logging_level="ERROR", **here)
+        ray.init(address, log_to_driver=False, logging_level=logging.ERROR, **here)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         said = " ".join(str(error).split())[:200]
         raise ConfigurationError(f"no Ray cluster answers at {address}: {said}") from error
     return ray
+
+
+def _require_listener(address: str) -> None:
+    """Raises ConfigurationError where nobody listens: Ray itself would try for minutes."""
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal() or "/" in host:
+        raise ConfigurationError(f"{address!r} is no address of a Ray cluster; write it as HOST:6379, or local")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_S).close()
+    except (OSError, OverflowError) as error:
+        raise ConfigurationError(
+            f"no Ray cluster answers at {address}: {error}; start one with: ray start --head"
+        ) from error

@@ -25,7 +25,7 @@ from gawah.index.build import AnalyzeDocument
 from gawah.index.qdrant_requests import Connection
 from gawah.index.qdrant_view import EXACT_UP_TO, Contents, QdrantView
 from gawah.index.segment import remove_unregistered
-from gawah.ports import IndexFeed, IndexRow, SegmentRecord
+from gawah.ports import IndexFeed, IndexRow, Rewritten, SegmentRecord
 
 if TYPE_CHECKING:
     from qdrant_client.http import models as qdrant
@@ -109,6 +109,18 @@ class QdrantIndex:
             self._views = []
 
     # --- upkeep.MaintainedIndex
+
+    def rewrite(self, feed: IndexFeed, *, whole_tail: bool = False, everything: bool = False) -> Rewritten | None:
+        """Does what is due; there is nothing to register, but another index's segments leave the register with `everything`."""
+        del whole_tail  # every chunk is in the collection
+        if everything and (names := tuple(record.name for record in feed.segments())):
+            return Rewritten(names, None, 0, 0, 0)
+        due = "compact" if everything else self.due(feed)
+        if due == "compact":
+            self.compact(feed)
+        elif due == "seal":
+            self.seal(feed)
+        return None
 
     def due(self, feed: IndexFeed) -> Literal["seal", "compact"] | None:
         """`seal` where dead points should go, `compact` where the mean length has moved too far to search well."""

@@ -152,6 +152,12 @@ class QdrantView:
             held_by = self._frequencies(terms)
         return [held_by[term] for term in terms]
 
+    def holds(self, terms: Sequence[str], chunk_ids: Sequence[str]) -> list[tuple[bool, ...]]:
+        """Per given chunk which of the terms it holds; NotFoundError for one that is not here."""
+        self._embedded(chunk_ids)
+        held = [{chunk_id for chunk_id, _ in self.bm25([term], self.n_chunks)} for term in terms]
+        return [tuple(chunk_id in of_term for of_term in held) for chunk_id in chunk_ids]
+
     # --- how
 
     def _settled(
