@@ -25,6 +25,26 @@ def shared():
     return folder
 
 
+@pytest.fixture(scope="session")
+def start_postgres():
+    """Starts PostgreSQL servers, or skips where it is not installed."""
+    pytest.importorskip("psycopg")
+    from gawah.testing.postgres import PostgresServer, find_binaries
+
+    binaries = find_binaries()
+    if binaries is None:
+        pytest.skip("PostgreSQL is not installed (requirements/system.sh)")
+    return lambda: PostgresServer(binaries)
+
+
+@pytest.fixture(scope="session")
+def postgres(start_postgres):
+    """A PostgreSQL server of these tests; `postgres.new_address()` is that of an empty schema."""
+    server = start_postgres()
+    yield server
+    server.stop()
+
+
 @pytest.fixture
 def make_app(tmp_path):
     """Applications over a store of this test, with the fake embedder unless another is given."""
@@ -34,7 +54,7 @@ def make_app(tmp_path):
 
     opened = []
 
-    def make(store="store", *, embedder=None, generator=None, chunking=None, create=True, **options):
+    def make(store="store", *, embedder=None, generator=None, chunking=None, load_model=None, create=True, **options):
         options = {
             "store": tmp_path / store,
             "cache": tmp_path / "cache",
@@ -44,7 +64,12 @@ def make_app(tmp_path):
         }
         settings = load_settings(environment={}, options=options).settings
         app = Application(
-            settings, create=create, embedder=embedder or FakeEmbedder(), generator=generator, chunking=chunking
+            settings,
+            create=create,
+            embedder=None if load_model else embedder or FakeEmbedder(),
+            generator=generator,
+            chunking=chunking,
+            load_model=load_model,
         )
         opened.append(app)
         return app

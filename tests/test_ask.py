@@ -200,7 +200,7 @@ def test_a_model_without_a_calibration_is_gated_by_distance_and_every_outcome_sa
 def test_a_named_calibration_of_another_stamp_is_a_configuration_error(make_app, folder, tmp_path):
     file = tmp_path / "gate.json"
     file.write_text(json.dumps(calibration_json(packaged_calibration())), encoding="utf-8")
-    app = make_app(calibration=file)
+    app = make_app(gate=f"calibrated:{file}")
     list(app.ingest(app.plan(folder(FILES))))
     with pytest.raises(ConfigurationError, match="model"):
         app.ask("penalty")
@@ -213,7 +213,7 @@ def test_a_calibration_made_for_this_store_is_used_and_shows_what_it_weighs(make
     made = replace(packaged_calibration(), stamp=first.gate_stamp)
     made = replace(made, vectors=replace(made.vectors, threshold=-50.0))
     file.write_text(json.dumps(calibration_json(made)), encoding="utf-8")
-    outcome = make_app(calibration=file, generator=ScriptedGenerator(["It is 4 percent [1]."])).ask(
+    outcome = make_app(gate=f"calibrated:{file}", generator=ScriptedGenerator(["It is 4 percent [1]."])).ask(
         "late report penalty"
     )
     assert outcome.decision.gate == outcome.provenance.gate == "calibrated"
@@ -223,7 +223,7 @@ def test_a_calibration_made_for_this_store_is_used_and_shows_what_it_weighs(make
     assert outcome.provenance.times_ms["gate"] >= 0
     strict = replace(made, vectors=replace(made.vectors, threshold=50.0))
     file.write_text(json.dumps(calibration_json(strict)), encoding="utf-8")
-    refused = make_app(calibration=file).ask("late report penalty")
+    refused = make_app(gate=f"calibrated:{file}").ask("late report penalty")
     assert isinstance(refused, Refusal)
     assert "score" in refused.message
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gawah.config import Settings, load_settings
+from gawah.config import Settings, load_settings, pinned_model
 from gawah.errors import ConfigurationError
 
 
@@ -41,6 +41,11 @@ def test_every_origin_overrides_the_one_before_it(tmp_path):
             {"GAWAH_RERANK": "yes"},
             "GAWAH_RERANK: rerank: Input should be 'late', 'none', 'cross-encoder' or 'cross-encoder:' and a model's folder or name",
         ),
+        ("gate = 'reference:1'", {}, "gawah.toml: gate: Input should be"),
+        ("gate = 'calibrated:'", {}, "gawah.toml: gate: Input should be"),
+        ("index = 'qdrant'", {}, "gawah.toml: index: Input should be"),
+        ("catalog = 'mysql://host/base'", {}, "gawah.toml: catalog: Input should be"),
+        ("calibration = 'gate.json'", {}, "there is no setting calibration"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line_with_its_origin(tmp_path, text, environment, message):
@@ -61,5 +66,10 @@ def test_there_are_at_most_thirty_settings_each_described():
 
 
 def test_a_secret_is_never_printed():
-    settings = Settings(openai_key="hunter2", store=Path("x"))
+    settings = Settings(openai_key="hunter2", catalog="postgresql://u:hunter2@h/b", store=Path("x"))
     assert "hunter2" not in str(settings) + str(settings.model_dump(mode="json"))
+
+
+def test_a_model_may_be_pinned_to_the_hash_of_its_weights():
+    assert pinned_model("all-MiniLM-L6-v2") == ("all-MiniLM-L6-v2", None)
+    assert pinned_model("/models/a@b@sha256:00ff") == ("/models/a@b", "00ff")

@@ -30,7 +30,7 @@ from gawah.cli.terminal import visible
 from gawah.config import load_settings
 from gawah.envelope import outcome_json
 from gawah.errors import GeneratorError
-from gawah.generate import OpenAIGenerator
+from gawah.generate.openai import OpenAIGenerator
 from gawah.testing.embedder import FakeEmbedder
 from gawah.testing.generator import ChatServer, Reply, stream_reply
 from gawah.types import Answer, Refusal

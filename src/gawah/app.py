@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Collection, Iterator, Sequence
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from gawah.ask import Assistant, ask
 from gawah.chunk import Audit, Chunking
 from gawah.cite import Hear
-from gawah.config import Settings
-from gawah.errors import ConfigurationError, ModelMissingError, NotFoundError, StoreError
+from gawah.config import Settings, pinned_model
+from gawah.errors import ConfigurationError, ModelMissingError, NotFoundError, StampMismatchError, StoreError
 from gawah.extract.detect import detect
 from gawah.extract.registry import extractor_for
 from gawah.extract.sandbox import Limits, Options, Sandbox
 from gawah.extract.senses import Senses
-from gawah.extract.showing import shown_page, with_boxes
 from gawah.gate import (
     CalibratedGate,
     CalibrationStamp,
@@ -29,10 +29,12 @@ from gawah.gate import (
     load_calibration,
     packaged_calibration,
 )
-from gawah.generate import ExtractiveGenerator, LocalGenerator, OpenAIGenerator
-from gawah.index.local import LocalIndex
-from gawah.ingest import PIPELINE, Intake, Plan, plan_folder, run_jobs, run_plan, stale_parts
-from gawah.models.cross_encoder import load_cross_encoder
+from gawah.generate import ExtractiveGenerator
+from gawah.index.local import GRAPH_FROM, LocalIndex
+from gawah.index.qdrant import QdrantIndex
+from gawah.index.qdrant_requests import Connection
+from gawah.ingest import PIPELINE, Intake, Plan, plan_folder, queue_plan, run_jobs, stale_parts
+from gawah.migrate import Followed, LoadModel, follow
 from gawah.models.encoder import load_encoder
 from gawah.models.folder import fetch_advice, fetched_folder
 from gawah.models.shelf.known import DEFAULT_RERANKER, KNOWN
@@ -41,26 +43,80 @@ from gawah.rerank import CrossReranker, LateInteraction
 from gawah.retrieve import Retrieved, Retriever, retrieve
 from gawah.sources import found_file, read_source
 from gawah.store.answers import broken_links, fault_at_end
-from gawah.store.catalog import SqliteCatalog
+from gawah.store.catalog import SqlCatalog, SqliteCatalog
 from gawah.store.keyring import KeyRing
-from gawah.store.lock import at_work, writer_lock
+from gawah.store.moving import Moved, export_store, import_store
 from gawah.store.originals import Originals
 from gawah.store.uploads import Uploads
 from gawah.text import analyze, identifier_terms
-from gawah.types import Chunk, Document, DocumentRecord, Filter, Outcome, SourceFile
-from gawah.upkeep import Check, Removed, examine, finish_purge, purge, remove, repair, tidy
+from gawah.types import Chunk, Document, DocumentRecord, Filter, ModelStamp, Outcome, SourceFile
+from gawah.upkeep import Check, MaintainedIndex, Removed, examine, finish_purge, purge, remove, repair, tidy
 from gawah.verify import CitationCheck, SourceReader, verify_answer
 
 _MEGABYTE = 1_000_000
 _MEBIBYTE = 1 << 20
+_MOST_SWITCHES = 3  # within one question; who switches faster than a model is loaded is told that it is refused
 _TIDY_EVERY_CHUNKS = 4096  # a long ingest seals now and then, so that readers keep a short tail
+
+
+T = TypeVar("T")
+
+
+class _ModelParts:
+    """What belongs to one encoder, made when it is first needed. A switch of generations puts others in the place of all."""
+
+    def __init__(self, app: Application, followed: Followed) -> None:
+        self._app = app
+        self._notes = (followed.note,) if followed.note else ()
+        self.embedder = followed.embedder
+
+    @cached_property
+    def retriever(self) -> Retriever:
+        reranker, missing = self._app.reranker
+        return Retriever(
+            index=self._app.index,
+            embedder=self.embedder,
+            reranker=reranker,
+            candidates=self._app.settings.candidates,
+            rerank_depth=self._app.settings.rerank_depth,
+            missing=missing,
+            notes=self._notes,
+        )
+
+    @cached_property
+    def assistant(self) -> Assistant:
+        app = self._app
+        gate, notes = build_gate(app.settings, app.calibration_stamp(self.embedder.stamp))
+        generator = app.generator or build_generator(app.settings, self.embedder)
+        return Assistant(app.catalog, self.retriever, gate, generator, notes, app.settings.strict)
+
+    @cached_property
+    def intake(self) -> Intake:
+        app = self._app
+        return Intake(
+            catalog=app.catalog,
+            embedder=self.embedder,
+            extract=app.extract or app.sandbox.extract,
+            extractor_for=extractor_for,
+            senses_for=app.senses,
+            chunking=app.chunking,
+            max_file_bytes=app.settings.max_file_mb * _MEGABYTE,
+        )
+
+    def made_like(self, other: _ModelParts) -> Self:
+        """Makes all that the other has made."""
+        for name in ("retriever", "assistant", "intake"):
+            if name in other.__dict__:
+                getattr(self, name)
+        return self
 
 
 class Application:
     """gawah over one store. Use it as a context manager; parts are made when they are first needed.
 
-    `embedder`, `generator` and `chunking` take the place of those that the settings name. Raises NotFoundError when there is no
-    store and `create` is not given.
+    `embedder`, `generator` and `chunking` take the place of those that the settings name, `load_model` of what makes an encoder
+    of a name, `extract` of the sandbox that files are read in for ingest. A store that stands under another model than the settings', of those it has known, is read with its own.
+    Raises NotFoundError when there is no store and `create` is not given.
     """
 
     def __init__(
@@ -71,12 +127,18 @@ class Application:
         embedder: Embedder | None = None,
         generator: Generator | None = None,
         chunking: Chunking | None = None,
+        load_model: LoadModel | None = None,
+        extract: Callable[[SourceFile, bytes], Document] | None = None,
     ) -> None:
         self.settings = settings
+        self.extract = extract
         self._embedder = embedder
         self._generator = generator
+        self._load_model = load_model
+        self._parts: _ModelParts | None = None
+        self._remaking = threading.RLock()
         self.chunking = chunking or Chunking(target=settings.target_chars)
-        self.catalog = SqliteCatalog(settings.store, create=create)
+        self.catalog = open_catalog(settings, create=create)
         self._resources = contextlib.ExitStack()
         self._resources.callback(self.catalog.close)
 
@@ -93,13 +155,71 @@ class Application:
 
     # --- parts
 
-    @cached_property
+    @property
     def embedder(self) -> Embedder:
-        return self._embedder or build_embedder(self.settings)
+        """That of the active generation, where it is one of a model that the settings name or the store has known."""
+        return self._for_active.embedder
+
+    @property
+    def retriever(self) -> Retriever:
+        with self._remaking:
+            return self._for_active.retriever
+
+    @property
+    def assistant(self) -> Assistant:
+        with self._remaking:
+            return self._for_active.assistant
+
+    @property
+    def intake(self) -> Intake:
+        with self._remaking:
+            return self._for_active.intake
+
+    @property
+    def _for_active(self) -> _ModelParts:
+        with self._remaking:
+            if self._parts is None:
+                self._parts = _ModelParts(self, follow(self.catalog, self._configured, self.load_model))
+            return self._parts
 
     @cached_property
-    def index(self) -> LocalIndex:
-        return LocalIndex(self.settings.store, analyze_document)
+    def _configured(self) -> Embedder:
+        return self._embedder or self.load_model(self.settings.model)
+
+    def load_model(self, source: str) -> Embedder:
+        """The encoder that a setting `model` names; raises ModelError."""
+        if self._load_model:
+            return self._load_model(source)
+        return build_embedder(self.settings.model_copy(update={"model": source}))
+
+    @cached_property
+    def generator(self) -> Generator | None:
+        """The one that every encoder shares; None for the extractive one, which has an encoder of its own."""
+        if self._generator or self.settings.generator == "extractive":
+            return self._generator
+        made = build_generator(self.settings, self.embedder)
+        if isinstance(made, contextlib.AbstractContextManager):  # one with a model in this process
+            self._resources.enter_context(made)
+        return made
+
+    @cached_property
+    def reranker(self) -> tuple[Reranker | None, tuple[str, ...]]:
+        """The reranker, and a line where it is not the one that the settings ask for."""
+        return build_reranker(self.settings)
+
+    @cached_property
+    def index(self) -> MaintainedIndex:
+        kind, _, url = self.settings.index.partition(":")
+        if kind != "qdrant":
+            return LocalIndex(
+                self.settings.store,
+                analyze_document,
+                graph_from=GRAPH_FROM if kind == "hnsw" else None,
+                keeps_copies=bool(self.settings.catalog.get_secret_value()),
+            )
+        found = QdrantIndex(Connection(url), f"gawah-{self.catalog.identity()}", analyze_document, self.settings.store)
+        self._resources.callback(found.close)
+        return found
 
     @cached_property
     def sandbox(self) -> Sandbox:
@@ -109,28 +229,6 @@ class Application:
     def senses(self) -> Senses:
         return Senses(options_of(self.settings))
 
-    @cached_property
-    def retriever(self) -> Retriever:
-        reranker, missing = build_reranker(self.settings)
-        return Retriever(
-            index=self.index,
-            embedder=self.embedder,
-            reranker=reranker,
-            candidates=self.settings.candidates,
-            rerank_depth=self.settings.rerank_depth,
-            missing=missing,
-        )
-
-    @cached_property
-    def assistant(self) -> Assistant:
-        gate, notes = build_gate(self.settings, self.gate_stamp)
-        generator = self._generator
-        if generator is None:
-            generator = build_generator(self.settings, self.embedder)
-            if isinstance(generator, LocalGenerator):
-                self._resources.enter_context(generator)
-        return Assistant(self.catalog, self.retriever, gate, generator, notes, self.settings.strict)
-
     def require_all(self) -> None:
         """Raises ModelMissingError where a part is replaced by another: what is measured must be what was asked for."""
         if self.retriever.missing:
@@ -139,25 +237,17 @@ class Application:
     @property
     def gate_stamp(self) -> CalibrationStamp:
         """What a calibration must have been made under to hold here."""
-        model, reranker = self.embedder.stamp, self.retriever.reranker
+        return self.calibration_stamp(self.embedder.stamp)
+
+    def calibration_stamp(self, model: ModelStamp) -> CalibrationStamp:
+        """What a calibration must have been made under to hold for that model."""
+        reranker, _ = self.reranker
         return CalibrationStamp(
             model_sha256=model.sha256,
             token_format=model.token_format,
             pipeline=PIPELINE,
             chunker=self.chunking.name,
             reranker=reranker.name if reranker else "none",
-        )
-
-    @cached_property
-    def intake(self) -> Intake:
-        return Intake(
-            catalog=self.catalog,
-            embedder=self.embedder,
-            extract=self.sandbox.extract,
-            extractor_for=extractor_for,
-            senses_for=self.senses,
-            chunking=self.chunking,
-            max_file_bytes=self.settings.max_file_mb * _MEGABYTE,
         )
 
     @cached_property
@@ -172,6 +262,56 @@ class Application:
     def originals(self) -> Originals:
         return Originals(self.settings.store)
 
+    # --- generations
+
+    def open_generation(self) -> int:
+        """The active generation, made when there is none; raises StampMismatchError for a model the store does not know."""
+        return self._on_active(lambda: self.catalog.generation_for(self.embedder.stamp, self._source()))
+
+    def _source(self) -> str:
+        """How the settings' model is found again from anywhere; empty when it was given or is not the one in use."""
+        if self._embedder or self.embedder is not self._configured:
+            return ""
+        return source_of(self.settings.model)
+
+    def follow(self) -> bool:
+        """After a switch: puts what belongs to the encoder of the active generation in the place of the other's, all at once.
+
+        False when the settings' encoder is none that the store has known. What is under way keeps the parts it has, and is
+        refused where it would read the new generation with them.
+        """
+        with self._remaking:
+            before = self._for_active
+            active = next((one.model for one in self.catalog.generations() if one.state == "active"), None)
+            if active == before.embedder.stamp:
+                return True
+            followed = follow(self.catalog, self._configured, self.load_model)
+            if followed.embedder.stamp == before.embedder.stamp:
+                return False
+            self._parts = _ModelParts(self, followed).made_like(before)
+            return True
+
+    def _on_active(self, call: Callable[[], T]) -> T:
+        """Calls it once more whenever the store was switched to another generation meanwhile, which is seldom."""
+        for _ in range(_MOST_SWITCHES):
+            try:
+                return call()
+            except StampMismatchError:
+                if not self.follow():
+                    raise
+        return call()
+
+    def worked_off(self) -> Iterator[DocumentRecord]:
+        """Works off the queue, under the model of the generation that is active; yields each document as it ends."""
+        while True:
+            try:
+                yield from run_jobs(self.intake)
+            except StampMismatchError:
+                if not self.follow():
+                    raise
+            else:
+                return
+
     # --- what people do
 
     def plan(
@@ -185,19 +325,22 @@ class Application:
         """What an ingest of the folder would do; writes nothing. `exclude` are patterns of names, like `*.png`; with `among`
         only files of these names are looked at.
         """
+        self.follow()  # or all would be stale that was migrated meanwhile
         return plan_folder(self.intake, root, collection or self.settings.collection, exclude=exclude, among=among)
 
     def ingest(self, plan: Plan) -> Iterator[DocumentRecord]:
         """Does what was planned, then what an earlier, interrupted run left; yields each document as it ends."""
-        with writer_lock(self.settings.store), at_work(self.settings.store, self.catalog.reclaim):
-            yield from self._tidied(run_plan(self.intake, plan))
+        with self.catalog.writer_lock(), self.catalog.at_work():
+            self.open_generation()
+            self._on_active(lambda: queue_plan(self.intake, plan))
+            yield from self._tidied(self.worked_off())
 
     def resume(self, records: Sequence[DocumentRecord]) -> Iterator[DocumentRecord]:
         """Queues known documents again and works off the queue."""
-        with writer_lock(self.settings.store), at_work(self.settings.store, self.catalog.reclaim):
-            self.catalog.generation_for(self.embedder.stamp)
+        with self.catalog.writer_lock(), self.catalog.at_work():
+            self.open_generation()
             self.catalog.enqueue([(record.collection, record.name, record.uri) for record in records])
-            yield from self._tidied(run_jobs(self.intake))
+            yield from self._tidied(self.worked_off())
 
     def _tidied(self, ended: Iterator[DocumentRecord]) -> Iterator[DocumentRecord]:
         n_new = 0
@@ -212,12 +355,12 @@ class Application:
 
     def remove(self, records: Sequence[DocumentRecord]) -> Removed:
         """Removes documents; recorded answers keep their quotes."""
-        with writer_lock(self.settings.store):
+        with self.catalog.writer_lock():
             return remove(self.catalog, self.index, records)
 
     def purge(self, records: Sequence[DocumentRecord] = ()) -> Removed:
         """Leaves no word of the documents, or of those removed before, in any file of the store."""
-        with writer_lock(self.settings.store):
+        with self.catalog.writer_lock():
             with self.originals.sweeping():
                 self.uploads.forget([record.id for record in records])
                 self.originals.sweep(self.uploads.kept_paths())
@@ -225,9 +368,14 @@ class Application:
 
     def search(self, question: str, *, system: str = "", cutoff: int = 10, only: Filter | None = None) -> Retrieved:
         """The best passages, without a gate and without a generator."""
-        system = system or self.retriever.best_system
-        with self.catalog.snapshot() as snapshot:
-            return retrieve(self.retriever, snapshot, question, system=system, cutoff=cutoff, only=only)
+
+        def searched() -> Retrieved:
+            retriever = self.retriever
+            chosen = system or retriever.best_system
+            with self.catalog.snapshot() as snapshot:
+                return retrieve(retriever, snapshot, question, system=chosen, cutoff=cutoff, only=only)
+
+        return self._on_active(searched)
 
     def ask(
         self, question: str, *, only: Filter | None = None, heard: Hear | None = None, self_check: int = 0
@@ -239,10 +387,11 @@ class Application:
         """
         if self.catalog.read_only:
             raise StoreError(
-                f"the store {self.settings.store} cannot be written, and every answer is recorded in it; get write permission or "
+                f"the store {self.catalog.shown} cannot be written, and every answer is recorded in it; get write permission or "
                 "copy the folder and name it with --store (`gawah search` records nothing and works as it is)"
             )
-        return ask(self.assistant, question, only=only, heard=heard, self_check=self_check)
+        # Another generation is refused before anything is heard, so nothing is said twice.
+        return self._on_active(lambda: ask(self.assistant, question, only=only, heard=heard, self_check=self_check))
 
     def verify(self, answer_ids: Sequence[str] = ()) -> list[CitationCheck]:
         """Checks the named answers, or all, against their sources as they are now."""
@@ -268,15 +417,44 @@ class Application:
             return snapshot.find_document(id_or_name)
 
     def stale(self, record: DocumentRecord) -> tuple[str, ...]:
+        """The parts of a document's stamp that differ from what would be written today."""
+        if record.stamp is not None and record.stamp.model != self.embedder.stamp:
+            self.follow()
         return stale_parts(self.intake, record)
+
+    def export(self, file: Path) -> Moved:
+        """Writes the whole store into one file, as of one moment; nobody is held up."""
+        return export_store(self.catalog, self.originals, file)
+
+    def import_from(self, file: Path) -> Moved:
+        """Fills this store, which must be empty, from such a file, and puts its index in order."""
+        with self.catalog.writer_lock():
+            moved = import_store(file, self.catalog, self.originals)
+            tidy(self.catalog, self.index)
+            return moved
 
     def repair(self) -> list[str]:
         """Builds damaged segments of the index again from the catalog; returns their names."""
-        with writer_lock(self.settings.store):
+        with self.catalog.writer_lock():
             return repair(self.catalog, self.index)
 
     def examine(self) -> Iterator[Check]:
+        self.follow()
         return examine(self.catalog, self.index, self.embedder)
+
+
+def open_catalog(settings: Settings, *, create: bool = False) -> SqlCatalog:
+    """The catalog of the settings: a database, or a file in the store's folder. Raises as their classes do."""
+    address = settings.catalog.get_secret_value()
+    if not address:
+        return SqliteCatalog(settings.store, create=create)
+    try:
+        from gawah.store.postgres.catalog import PostgresCatalog
+    except ImportError as error:
+        raise ConfigurationError(
+            f"a catalog in PostgreSQL needs psycopg ({error}); install it with: pip install 'gawah[postgres]'"
+        ) from error
+    return PostgresCatalog(address, settings.store, create=create)
 
 
 def analyze_document(text: str) -> tuple[list[str], list[str]]:
@@ -284,10 +462,18 @@ def analyze_document(text: str) -> tuple[list[str], list[str]]:
     return analyze(text), identifier_terms(text)
 
 
+def source_of(model: str) -> str:
+    """A setting `model` as it means the same from any folder: a path is made absolute, a name and a pin stay."""
+    named, sha256 = pinned_model(model)
+    path = Path(named).expanduser()
+    return f"{path.resolve()}{f'@sha256:{sha256}' if sha256 else ''}" if path.is_dir() else model
+
+
 def build_embedder(settings: Settings) -> Embedder:
+    name, sha256 = pinned_model(settings.model)
     return load_encoder(
-        settings.model,
-        expected_sha256=settings.model_sha256 or None,
+        name,
+        expected_sha256=sha256,
         cache_directory=settings.cache,
         n_threads=settings.threads or None,
     )
@@ -304,6 +490,8 @@ def build_reranker(settings: Settings) -> tuple[Reranker | None, tuple[str, ...]
         return None, ()
     if kind == "late":
         return LateInteraction(), ()
+    from gawah.models.cross_encoder import load_cross_encoder
+
     try:
         found = load_cross_encoder(
             named.strip() or DEFAULT_RERANKER, cache_directory=settings.cache, n_threads=settings.threads or None
@@ -318,18 +506,15 @@ def build_reranker(settings: Settings) -> tuple[Reranker | None, tuple[str, ...]
 def build_gate(settings: Settings, stamp: CalibrationStamp) -> tuple[Gate, tuple[str, ...]]:
     """The gate of the settings, and a note where it is not the one they ask for.
 
-    Raises ConfigurationError for a calibration that was named and does not hold here, or would not be used. Where only
-    the one that ships does not hold, the reference gate decides and every outcome says so.
+    Raises ConfigurationError for a calibration that was named and does not hold here. Where only the one that ships does
+    not hold, the reference gate decides and every outcome says so.
     """
     reference = ReferenceGate(settings.gate_threshold, settings.passages)
-    if settings.gate == "reference":
-        if settings.calibration is not None:
-            raise ConfigurationError(
-                f"the calibration {settings.calibration} would not be used: set gate to calibrated, or name no calibration"
-            )
+    kind, _, named = settings.gate.partition(":")
+    if kind == "reference":
         return reference, ()
-    if settings.calibration is not None:
-        return CalibratedGate(load_calibration(settings.calibration, stamp), settings.passages), ()
+    if named:
+        return CalibratedGate(load_calibration(Path(named.strip()).expanduser(), stamp), settings.passages), ()
     calibration = packaged_calibration()
     if differing := differences(calibration.stamp, stamp):
         return reference, (
@@ -346,9 +531,13 @@ def build_generator(settings: Settings, embedder: Embedder) -> Generator:
             raise ConfigurationError(
                 "the local generator needs a model: set generator_model to a GGUF file (GAWAH_GENERATOR_MODEL)"
             )
+        from gawah.generate.local import LocalGenerator
+
         return LocalGenerator(_gguf_model(settings), threads=settings.threads, deadline_s=settings.generator_timeout_s)
     if not settings.generator_model:
         raise ConfigurationError("the openai generator needs a model name: set generator_model (GAWAH_GENERATOR_MODEL)")
+    from gawah.generate.openai import OpenAIGenerator
+
     return OpenAIGenerator(
         base_url=settings.openai_url,
         model=settings.generator_model,
@@ -382,6 +571,8 @@ def draw_page(settings: Settings, file: Path, number: int, png: Path) -> tuple[i
 
     Raises UsageError for a type without pages, NotFoundError for a page or file that is not there, ExtractionError.
     """
+    from gawah.extract.showing import shown_page, with_boxes
+
     source, data = _read_file(settings, file)
     with Sandbox(limits_of(settings), options_of(settings)) as sandbox:
         shown = shown_page(sandbox, data, detect(source.media_type, data).media_type, number)

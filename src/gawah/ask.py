@@ -136,7 +136,7 @@ def _answer(
             context=lambda passage: contexts[passage.chunk.id],
             heard=heard,
         )
-    likeness = Likeness(assistant.retriever.embedder, _weigh(assistant))
+    likeness = Likeness(assistant.retriever.embedder, _weigh(assistant, retrieved.generation))
     words = without_marks(resolved.text, resolved.marks)
     with watch.stage("support"):
         claims = check_claims(words, resolved.claims, resolved.citations, sources, likeness)
@@ -187,13 +187,16 @@ def _flags(resolved: Resolved, claims: Sequence[Claim], sources: Sequence[Number
     return tuple(name for name, is_raised in raised.items() if is_raised)
 
 
-def _weigh(assistant: Assistant) -> Weigh:
-    """Words by how rare they are in the index as it is when they are first asked for; a copied answer asks for none."""
+def _weigh(assistant: Assistant, generation: int) -> Weigh:
+    """Words by how rare they are in the index as it is when they are first asked for; a copied answer asks for none.
+
+    Of the generation that was searched, whichever is active by then.
+    """
     known: dict[str, float] = {}
 
     def weigh(words: Sequence[str]) -> list[float]:
         if new := [word for word in dict.fromkeys(words) if word not in known]:
-            with assistant.catalog.snapshot() as snapshot:
+            with assistant.catalog.snapshot(generation) as snapshot:
                 view = assistant.retriever.index.view(snapshot)
                 weights = token_weights(new, view.document_frequency, view.n_chunks, analyze=analyze)
             known.update(zip(new, weights, strict=True))

@@ -42,7 +42,7 @@ def asked_set(
     """Every question of a set with its signals, from an index of its corpus that is made for it."""
     collection = load_collection(folder)
     with tempfile.TemporaryDirectory(prefix="gawah-calibrate-") as store:
-        own = settings.model_copy(update={"store": Path(store), "gate": "reference", "calibration": None})
+        own = settings.model_copy(update={"store": Path(store), "gate": "reference"})
         with Application(own, create=True, embedder=embedder) as app:
             app.require_all()
             failed = [record for record in app.ingest(app.plan(collection.corpus_dir)) if record.failure]

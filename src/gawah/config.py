@@ -21,11 +21,12 @@ ENV_PREFIX = "GAWAH_"
 CONFIG_ENV = "GAWAH_CONFIG"  # the file itself is named by --config or this, so it is no setting
 DEBUG_ENV = "GAWAH_DEBUG"  # asks the command line for the whole story of an unforeseen error
 
-_PATHS = ("store", "cache", "calibration")  # an empty one would silently mean the current folder
+_PATHS = ("store", "cache")  # an empty one would silently mean the current folder
 
 Count = Annotated[int, Field(ge=1)]
 
 CROSS_ENCODER = "cross-encoder"
+_PIN = "@sha256:"
 
 
 def _reranker(value: str) -> str:
@@ -38,6 +39,28 @@ def _reranker(value: str) -> str:
 
 
 Rerank = Annotated[str, AfterValidator(_reranker)]
+
+
+def _gate(value: str) -> str:
+    kind, separator, file = value.partition(":")
+    if value in ("calibrated", "reference") or (kind == "calibrated" and separator and file.strip()):
+        return value
+    raise PydanticCustomError("gate", "Input should be 'calibrated', 'calibrated:' and a file, or 'reference'")
+
+
+def _index(value: str) -> str:
+    kind, separator, url = value.partition(":")
+    if value in ("local", "hnsw") or (kind == "qdrant" and separator and url.startswith(("http://", "https://"))):
+        return value
+    raise PydanticCustomError(
+        "index", "Input should be 'local', 'hnsw', or 'qdrant:' and the http(s) address of a server"
+    )
+
+
+def _catalog(value: SecretStr) -> SecretStr:
+    if not value.get_secret_value() or value.get_secret_value().startswith(("postgresql://", "postgres://")):
+        return value
+    raise PydanticCustomError("catalog", "Input should be empty or an address like postgresql://user@host/database")
 
 
 def default_store() -> Path:
@@ -62,8 +85,17 @@ class Settings(BaseModel):
     )
     collection: str = Field("default", min_length=1, description="collection that `ingest` writes to")
 
-    model: str = Field("all-MiniLM-L6-v2", description="encoder: a packaged name, a directory, or a hub id")
-    model_sha256: str = Field("", description="refuse weights with another hash; empty takes any for a directory")
+    catalog: Annotated[SecretStr, AfterValidator(_catalog)] = Field(
+        SecretStr(""), description="PostgreSQL database that keeps the catalog; empty: a file in the store's folder"
+    )
+    index: Annotated[str, AfterValidator(_index)] = Field(
+        "local", description="what searches: local, hnsw (approximate above 50,000 chunks), qdrant:URL"
+    )
+
+    model: str = Field(
+        "all-MiniLM-L6-v2",
+        description="encoder: a packaged name, a directory, or a hub id; `@sha256:HEX` behind it refuses other weights",
+    )
     threads: int = Field(0, ge=0, description="embedding threads; 0 means every core this process may use")
 
     target_chars: int = Field(512, ge=64, description="size of a chunk that packing aims at, in characters")
@@ -85,8 +117,9 @@ class Settings(BaseModel):
         "late", description="reranker of the fused shortlist: late, none, cross-encoder, cross-encoder:MODEL"
     )
     rerank_depth: Count = Field(50, description="how many fused candidates are reranked")
-    gate: Literal["calibrated", "reference"] = Field("calibrated", description="who decides whether to answer")
-    calibration: Path | None = Field(None, description="file that `calibrate` wrote; default: the one that ships")
+    gate: Annotated[str, AfterValidator(_gate)] = Field(
+        "calibrated", description="who decides whether to answer: calibrated, calibrated:FILE of `calibrate`, reference"
+    )
     gate_threshold: float = Field(0.675, ge=0, le=2, description="reference gate: refuse without a passage this near")
     passages: int = Field(4, ge=1, le=20, description="at most so many passages go to the generator")
 
@@ -116,9 +149,15 @@ class Loaded:
     origins: Mapping[str, str]
 
 
+def pinned_model(setting: str) -> tuple[str, str | None]:
+    """A model's name and the hash that its weights must have, of a setting like `NAME@sha256:HEX`."""
+    name, separator, sha256 = setting.rpartition(_PIN)
+    return (name, sha256) if separator else (setting, None)
+
+
 def models_in_use(settings: Settings) -> dict[str, str]:
     """The model that each setting asks for, by its name or folder."""
-    uses = {"model": settings.model, "speech_model": str(settings.speech_model or PACKAGED_SPEECH)}
+    uses = {"model": pinned_model(settings.model)[0], "speech_model": str(settings.speech_model or PACKAGED_SPEECH)}
     kind, _, named = settings.rerank.partition(":")
     if kind == CROSS_ENCODER:
         uses["rerank"] = named.strip() or DEFAULT_RERANKER

@@ -133,12 +133,19 @@ def decision_json(decision: GateDecision) -> dict[str, Any]:
 
 
 def hits_json(
-    passages: Iterable[Passage], system: str, question: str, degraded: tuple[str, ...], notes: tuple[str, ...]
+    passages: Iterable[Passage],
+    system: str,
+    question: str,
+    generation: int,
+    degraded: tuple[str, ...],
+    notes: tuple[str, ...],
 ) -> dict[str, Any]:
+    """A search's hits, all of one generation: the one that answered."""
     return {
         "schema": SEARCH_SCHEMA,
         "system": system,
         "question": question,
+        "generation": generation,
         "hits": [hit_json(passage) for passage in passages],
         "degraded": list(degraded),
         "notes": list(notes),

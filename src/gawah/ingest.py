@@ -29,6 +29,7 @@ from gawah.sources import (
     is_gone,
     read_source,
 )
+from gawah.store.records import require_storable
 from gawah.types import (
     Document,
     DocumentCounters,
@@ -46,7 +47,9 @@ PIPELINE = "canonical/1 analyzer/2"
 RETRY_FIRST_S = 30.0
 RETRY_LONGEST_S = 3600.0
 MAX_ATTEMPTS = 5  # then nobody tries again by itself: a person looks at the reason and queues it, or removes it
-EXTRACT_AHEAD = 2  # documents prepared while another is embedded
+EXTRACT_AHEAD_AT_LEAST = (
+    2  # documents prepared while another is embedded: one a core, for embedding waits for none of them
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,10 +218,15 @@ class _Prepared:
     chunks: tuple[IndexedChunk, ...]
 
 
+def queue_plan(intake: Intake, plan: Plan) -> None:
+    """Queues the plan's files; another model than the store's is refused (StampMismatchError) before anything is queued."""
+    intake.catalog.generation_for(intake.embedder.stamp)
+    intake.catalog.enqueue([(plan.collection, item.name, item.uri) for item in plan.work])
+
+
 def run_plan(intake: Intake, plan: Plan) -> Iterator[DocumentRecord]:
     """Queues the plan's files and works off the queue; yields each document as it ends, ready or failed."""
-    intake.catalog.generation_for(intake.embedder.stamp)  # another model is refused before anything is queued
-    intake.catalog.enqueue([(plan.collection, item.name, item.uri) for item in plan.work])
+    queue_plan(intake, plan)
     yield from run_jobs(intake)
 
 
@@ -232,10 +240,11 @@ def run_jobs(intake: Intake) -> Iterator[DocumentRecord]:
     owner = worker_name(os.getpid())
     intake.catalog.generation_for(intake.embedder.stamp)
     ahead: deque[tuple[Job, Future[_Prepared | Failure]]] = deque()
-    with ThreadPoolExecutor(EXTRACT_AHEAD, thread_name_prefix="extract") as pool:
+    n_ahead = max(EXTRACT_AHEAD_AT_LEAST, len(os.sched_getaffinity(0)))
+    with ThreadPoolExecutor(n_ahead, thread_name_prefix="extract") as pool:
         try:
             while True:
-                while _takes_more(ahead) and (job := intake.catalog.claim(owner)):
+                while _takes_more(ahead, n_ahead) and (job := intake.catalog.claim(owner)):
                     ahead.append((job, pool.submit(_prepare, intake, job)))
                 if not ahead:
                     return
@@ -252,9 +261,9 @@ def run_jobs(intake: Intake) -> Iterator[DocumentRecord]:
                 intake.catalog.release(owner)
 
 
-def _takes_more(ahead: Sequence[tuple[Job, object]]) -> bool:
+def _takes_more(ahead: Sequence[tuple[Job, object]], n_ahead: int) -> bool:
     """Whether another document may be prepared beside these: never beside one that may have killed its reader before."""
-    return len(ahead) < EXTRACT_AHEAD and all(job.document.attempts <= 1 for job, _ in ahead)
+    return len(ahead) < n_ahead and all(job.document.attempts <= 1 for job, _ in ahead)
 
 
 def _ended(intake: Intake, job: Job, future: Future[_Prepared | Failure]) -> DocumentRecord | None:
@@ -277,8 +286,9 @@ def _prepare(intake: Intake, job: Job) -> _Prepared | Failure:
         source, data = _read(intake, job)
         document = intake.extract(source, data)
         del data
+        require_storable(document)
         intake.catalog.advance(job, DocumentState.CHUNKING)
-        return _Prepared(document, _chunks(intake, document))
+        return _Prepared(document, index_chunks(intake.chunking, intake.embedder, document))
     except ExtractionError as error:
         return Failure(error.reason_code, str(error), error.retryable)
     except (StoreError, ConfigurationError):
@@ -297,12 +307,9 @@ def _read(intake: Intake, job: Job) -> tuple[SourceFile, bytes]:
     return source, data
 
 
-def _chunks(intake: Intake, document: Document) -> tuple[IndexedChunk, ...]:
-    chunks = intake.chunking.chunks(
-        document,
-        count_tokens=intake.embedder.count_tokens,
-        window_tokens=intake.embedder.stamp.window_tokens,
-    )
+def index_chunks(chunking: Chunking, embedder: Embedder, document: Document) -> tuple[IndexedChunk, ...]:
+    """A document's chunks for that encoder's window, each with its place in the original and the key of its embedding."""
+    chunks = chunking.chunks(document, count_tokens=embedder.count_tokens, window_tokens=embedder.stamp.window_tokens)
     keys = text_keys([chunk.text for chunk in chunks])
     locators = locate_each(document.places, document.text, [chunk.span for chunk in chunks])
     return tuple(IndexedChunk(chunk, locator, key) for chunk, locator, key in zip(chunks, locators, keys, strict=True))
@@ -316,7 +323,8 @@ def _finish(intake: Intake, job: Job, prepared: _Prepared | Failure) -> None:
             _embed(intake, job, prepared.chunks)
             document = prepared.document
             stamp = stamp_for(intake, document.source.media_type, document.quality, document.extractor)
-            catalog.commit_document(job, document, prepared.chunks, stamp, _count(intake, document, prepared.chunks))
+            counters = count_chunks(intake.embedder, document, prepared.chunks)
+            catalog.commit_document(job, document, prepared.chunks, stamp, counters)
             return
         except GawahError:
             raise
@@ -336,8 +344,8 @@ def _embed(intake: Intake, job: Job, chunks: Sequence[IndexedChunk]) -> None:
         catalog.advance(job, DocumentState.EMBEDDING)
 
 
-def _count(intake: Intake, document: Document, chunks: Sequence[IndexedChunk]) -> DocumentCounters:
-    window = intake.embedder.stamp.window_tokens
+def count_chunks(embedder: Embedder, document: Document, chunks: Sequence[IndexedChunk]) -> DocumentCounters:
+    window = embedder.stamp.window_tokens
     return DocumentCounters(
         n_chars=len(document.text),
         n_chunks=len(chunks),

@@ -108,3 +108,14 @@ def media_type_of(name: str) -> str:
 def is_by_line(media_type: str) -> bool:
     """Whether each line of such a text says something by itself: tables, data, source code."""
     return _BY_LINE.fullmatch(media_type) is not None
+
+
+# Types that are read by eye, as Pillow names them.
+IMAGE_FORMATS = {
+    "image/png": "PNG",
+    "image/jpeg": "JPEG",
+    "image/tiff": "TIFF",
+    "image/webp": "WEBP",
+    "image/gif": "GIF",
+    "image/bmp": "BMP",
+}

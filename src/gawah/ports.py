@@ -22,8 +22,11 @@ from gawah.types import (
     DocumentRecord,
     DocumentState,
     DraftPart,
+    DroppedGeneration,
     Failure,
     Filter,
+    Generation,
+    Holding,
     IndexedChunk,
     Job,
     Locator,
@@ -136,12 +139,32 @@ class SegmentRecord:
     manifest_sha256: str
 
 
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """Files an index has written, to be registered: segment `new` stands for the `old` ones, or for nothing when it is None.
+
+    Deletions up to `mark` of chunks with a seq from `first_seq` to `last_seq` are in it already: no file holds them.
+    """
+
+    old: tuple[str, ...]
+    new: SegmentRecord | None
+    mark: int
+    first_seq: int
+    last_seq: int
+
+
 class IndexFeed(Protocol):
     """A consistent view of the catalog, as an index reads it (one read transaction)."""
 
     generation: int
     epoch: int
     """Grows with every commit that changes what is searchable."""
+    token: str
+    """Drawn at random with the epoch: a catalog that was restored reaches the same numbers again, with other contents."""
+
+    def knows(self, epoch: int, token: str) -> bool:
+        """Whether this catalog was at that epoch, not long ago: only then is a view of it a base for one of now."""
+        ...
 
     def segments(self) -> Sequence[SegmentRecord]:
         """Ordered by first_seq."""
@@ -157,6 +180,26 @@ class IndexFeed(Protocol):
 
     def document_numbers(self, only: Filter) -> NDArray[np.int64]:
         """Sorted document numbers that a filter admits."""
+        ...
+
+    def n_chunks(self) -> int:
+        """How many chunks of the generation live."""
+        ...
+
+    def seqs(self) -> NDArray[np.int64]:
+        """Sorted seqs of the live chunks of the generation."""
+        ...
+
+    def chunk_ids_of(self, seqs: Sequence[int]) -> dict[int, str]:
+        """Chunk ids by seq, of those of the given chunks that live in the generation."""
+        ...
+
+    def embeddings_of(self, chunk_ids: Sequence[str]) -> dict[str, Embedding]:
+        """Embeddings by chunk id, of those of the given chunks that live in the generation."""
+        ...
+
+    def first_chunk_ids(self, size: int) -> list[str]:
+        """The ids of the `size` live chunks of the generation that come first, in order of code points."""
         ...
 
 
@@ -187,6 +230,10 @@ class IndexView(Protocol):
 
     def document_frequency(self, terms: Sequence[str]) -> list[int]:
         """How many live chunks hold each term."""
+        ...
+
+    def holds(self, terms: Sequence[str], chunk_ids: Sequence[str]) -> list[tuple[bool, ...]]:
+        """Per given chunk which of the terms it holds; NotFoundError for one that is not here."""
         ...
 
     def sample(self, size: int) -> list[str]:
@@ -284,7 +331,17 @@ class Snapshot(IndexFeed, Protocol):
     """A read transaction of the catalog."""
 
     model: ModelStamp | None
-    """The model stamp of the active generation; None before the first document."""
+    """The model stamp of the generation that is read; None before the first document."""
+
+    def holding(self, generation: int) -> Holding: ...
+
+    def pending(self, generation: int) -> list[DocumentRecord]:
+        """Searchable documents that a generation lacks, by number; none of the active one."""
+        ...
+
+    def segment_names(self) -> list[str]:
+        """Of the registered segments of every generation."""
+        ...
 
     def documents(self, only: Filter | None = None) -> list[DocumentRecord]:
         """Ordered by collection and name."""
@@ -292,6 +349,10 @@ class Snapshot(IndexFeed, Protocol):
 
     def find_document(self, id_or_name: str) -> DocumentRecord:
         """Raises NotFoundError when none, or more than one, is meant."""
+        ...
+
+    def document(self, document_id: str) -> DocumentRecord:
+        """By its id alone; raises NotFoundError."""
         ...
 
     def load_document(self, document_no: int) -> Document:
@@ -322,10 +383,53 @@ class Snapshot(IndexFeed, Protocol):
 class Catalog(Protocol):
     """The only source of truth: documents, chunks, vectors, jobs, answers. Every write is one transaction."""
 
-    def snapshot(self) -> AbstractContextManager[Snapshot]: ...
+    def snapshot(self, generation: int | None = None) -> AbstractContextManager[Snapshot]:
+        """Reads the active generation, or the one named; NotFoundError for one that never was."""
+        ...
 
-    def generation_for(self, model: ModelStamp) -> int:
-        """The active generation, made when there is none; raises StampMismatchError when another model built it."""
+    def identity(self) -> str:
+        """A name of this store that no other has, for what is kept of it elsewhere; it never changes."""
+        ...
+
+    def generation_for(self, model: ModelStamp, source: str = "") -> int:
+        """The active generation, made when there is none; raises StampMismatchError when another model built it.
+
+        `source` is kept where none is: the setting that names the model.
+        """
+        ...
+
+    def generations(self) -> list[Generation]:
+        """All there ever were, by number; it may be asked inside of a snapshot."""
+        ...
+
+    def begin_generation(self, model: ModelStamp, source: str) -> int:
+        """The generation of that model, begun when there is none; raises UsageError while another one is half built."""
+        ...
+
+    def rechunk_document(
+        self,
+        generation: int,
+        record: DocumentRecord,
+        chunks: Sequence[IndexedChunk],
+        stamp: Stamp,
+        counters: DocumentCounters,
+    ) -> bool:
+        """Puts chunks of the stored text into a generation, the active one included, in place of what it has of it.
+
+        False, and nothing is done, when the document has another version by now or is gone, or when an embedding of it
+        was dropped meanwhile. Raises StampMismatchError when the generation is another model's.
+        """
+        ...
+
+    def switch_generation(self, generation: int) -> int:
+        """Makes a generation the active one if it lacks no searchable document; returns how many it lacks.
+
+        Documents' stamps and counters are exchanged in the same transaction. Raises NotFoundError.
+        """
+        ...
+
+    def drop_generation(self, generation: int) -> DroppedGeneration:
+        """Throws away all that a generation holds which is not the active one (UsageError)."""
         ...
 
     def enqueue(self, files: Iterable[tuple[str, str, str]]) -> list[str]:
@@ -373,8 +477,17 @@ class Catalog(Protocol):
     def delete_documents(self, document_nos: Sequence[int]) -> int: ...
 
     def replace_segments(
-        self, old: Iterable[str], new: SegmentRecord | None, *, applied_mark: int | None = None
-    ) -> None: ...
+        self,
+        old: Iterable[str],
+        new: SegmentRecord | None,
+        *,
+        applied_mark: int | None = None,
+        applied_seqs: tuple[int, int] | None = None,
+    ) -> None:
+        """Registers a segment in place of others. Deletions up to `applied_mark` are forgotten: all of them, or those of chunks
+        from the first to the last of `applied_seqs`.
+        """
+        ...
 
     def append_answer(
         self, answer_id: str, status: str, body: Mapping[str, object], document_ids: Iterable[str]

@@ -15,7 +15,7 @@ from gawah.errors import IndexLegError, NotFoundError, StampMismatchError, Usage
 from gawah.fuse import fuse
 from gawah.gate import N_BACKGROUND, N_COMPARED, Evidence
 from gawah.index.bm25 import best_possible, idf
-from gawah.lexical import search_lexical
+from gawah.lexical import find_terms, search_lexical
 from gawah.ports import Candidate, Embedder, Index, IndexView, QueryEmbedding, Reranker, Snapshot
 from gawah.rerank import rarity, reorder, token_weights
 from gawah.text import NAMESPACE, analyze, exact_terms, query_terms
@@ -31,7 +31,8 @@ BY_WORDS = "searched by words alone: the encoder does not know the words of this
 class Retriever:
     """What a search works with. `reranker` is None when reranking is switched off.
 
-    `missing` names, one line each, parts that the settings ask for and that are not there: every result says so.
+    `missing` names, one line each, parts that the settings ask for and that are not there: every result says so. So it says
+    `notes`: what is not as the settings have it, on purpose.
     """
 
     index: Index
@@ -40,6 +41,7 @@ class Retriever:
     candidates: int = 100
     rerank_depth: int = 50
     missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def best_system(self) -> str:
@@ -90,7 +92,7 @@ def retrieve(
     if system not in _LEGS:
         with watch.stage("fuse"):
             rankings["rrf"] = fuse(tuple(rankings.values()), 2 * depth)
-    notes = [BY_WORDS] if by_words else []
+    notes = [*retriever.notes, *([BY_WORDS] if by_words else [])]
     used = "none"
     if system == "rerank":
         with watch.stage("rerank"):
@@ -198,7 +200,8 @@ def _check(retriever: Retriever, snapshot: Snapshot, question: str, system: str)
         stored, ours = snapshot.model, retriever.embedder.stamp
         raise StampMismatchError(
             f"this store was built with {_named(stored)}, not with {_named(ours)}; "
-            "their vectors cannot be compared: set the old model again, or ingest into a new --store"
+            "their vectors cannot be compared: set the old model again, or build a generation with the new one: "
+            "gawah migrate --model"
         )
 
 
@@ -252,14 +255,19 @@ def _reranked(
 def _exactness(view: IndexView, question: str, chunk_ids: Sequence[str]) -> list[float]:
     """Per chunk the share of the question's exact terms that it holds, rare ones weighing more; 0 where there are none."""
     terms = exact_terms(question)
+    if not terms:
+        return [0.0] * len(chunk_ids)
     weights = [rarity(n, view.n_chunks) for n in view.document_frequency(terms)]
-    shares = dict.fromkeys(chunk_ids, 0.0)
-    with contextlib.suppress(IndexLegError):  # named already: the lexical leg has failed with it
-        for term, weight in zip(terms, weights, strict=True):
-            for hit in search_lexical(view, [term], view.n_chunks).hits:
-                if hit.chunk_id in shares:
-                    shares[hit.chunk_id] += weight / sum(weights)
-    return list(shares.values())
+    total = sum(weights)
+    try:
+        held = find_terms(view, terms, chunk_ids)
+    except IndexLegError:  # named already: the lexical leg has failed with it
+        return [0.0] * len(chunk_ids)
+    shares = [0.0] * len(chunk_ids)
+    for at, row in enumerate(held):
+        for weight, there in zip(weights, row, strict=True):  # one after the other: a fixed order of additions
+            shares[at] += weight / total if there else 0.0
+    return shares
 
 
 def _passages(snapshot: Snapshot, view: IndexView, query: QueryEmbedding, hits: tuple[Hit, ...]) -> tuple[Passage, ...]:

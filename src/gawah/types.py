@@ -311,6 +311,42 @@ class Stamp:
     extractor: str
 
 
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """One set of vectors under one model stamp. Questions read the active one; one may be built; others were active before.
+
+    `source` is the setting `model` that names the model, "" where that is not known; `switched_at` is when it last became
+    active or ceased to be; `dropped_at` when what it held was thrown away (then nothing of it is left but this record).
+    """
+
+    id: int
+    model: ModelStamp
+    source: str
+    state: Literal["building", "active", "retired"]
+    created_at: float
+    switched_at: float | None = None
+    dropped_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """What a generation holds; `n_pending` searchable documents are not in it yet."""
+
+    n_documents: int
+    n_chunks: int
+    n_pending: int
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedGeneration:
+    """What went with a generation."""
+
+    id: int
+    n_chunks: int
+    n_embeddings: int
+    n_segments: int
+
+
 # --- retrieval -------------------------------------------------------------------------------
 
 
@@ -583,7 +619,7 @@ class DocumentRecord:
     """A document as the catalog knows it. `stamp` and `counters` describe the version that is searchable, if any is.
 
     `file_sha256` is the file as last seen, `indexed_sha256` the file that the searchable version was made from; `quality` and
-    `warnings` are that version's (see Document).
+    `warnings` are that version's (see Document). `version` grows with every text that becomes searchable.
     """
 
     no: int
@@ -607,6 +643,7 @@ class DocumentRecord:
     updated_at: float
     quality: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    version: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from gawah.errors import GawahError
 from gawah.fingerprint import sha256_text
-from gawah.ports import Catalog, Embedder, IndexFeed, IndexView, SegmentRecord, Snapshot
+from gawah.ports import Catalog, Embedder, IndexFeed, IndexView, Rewritten, SegmentRecord, Snapshot
 from gawah.store.answers import broken_links, fault_at_end
 from gawah.types import DocumentRecord, DocumentState
 
@@ -24,9 +24,12 @@ class MaintainedIndex(Protocol):
 
     def view(self, feed: IndexFeed) -> IndexView: ...
 
-    def seal(self, feed: IndexFeed) -> SegmentRecord | None: ...
+    def rewrite(self, feed: IndexFeed, *, whole_tail: bool = False, everything: bool = False) -> Rewritten | None:
+        """Does what is most due, and says what is to be registered; None when nothing is due any more.
 
-    def compact(self, feed: IndexFeed) -> SegmentRecord | None: ...
+        `whole_tail`: every chunk gets into a file. `everything`: and no file keeps a deleted one.
+        """
+        ...
 
     def check(self, feed: IndexFeed) -> tuple[str, ...]: ...
 
@@ -34,27 +37,40 @@ class MaintainedIndex(Protocol):
 
     def remove_unregistered(self, registered: Sequence[str]) -> tuple[str, ...]: ...
 
-    def due(self, feed: IndexFeed) -> Literal["seal", "compact"] | None:
-        """What the state of the files asks for."""
+    def drop_generation(self, generation: int) -> None:
+        """Lets go of what it has of a generation that the catalog has dropped."""
         ...
 
 
-def tidy(catalog: Catalog, index: MaintainedIndex, *, everything: bool = False) -> None:
-    """Seals the tail or compacts the segments when that is due, or always. Call it under the writer's lock."""
+def tidy(
+    catalog: Catalog,
+    index: MaintainedIndex,
+    *,
+    generation: int | None = None,
+    whole_tail: bool = False,
+    everything: bool = False,
+) -> None:
+    """Seals the tail and rewrites segments of a generation, the active one unless named, until nothing is due.
+
+    `whole_tail`: seals it however short it is; `everything`: leaves no deleted row in any file. Call it under the writer's
+    lock. Each step is a snapshot, files, and a transaction that registers them: queries and commits go on, and a kill
+    costs a step.
+    """
+    while True:
+        with catalog.snapshot(generation) as snapshot:
+            done = index.rewrite(snapshot, whole_tail=whole_tail, everything=everything)
+        if done is None:
+            break
+        catalog.replace_segments(
+            done.old, done.new, applied_mark=done.mark, applied_seqs=(done.first_seq, done.last_seq)
+        )
+    remove_leftovers(catalog, index)  # also of segments that another machine has replaced
+
+
+def remove_leftovers(catalog: Catalog, index: MaintainedIndex) -> None:
+    """Removes files of segments that no generation has registered. Call it under the writer's lock."""
     with catalog.snapshot() as snapshot:
-        old = [segment.name for segment in snapshot.segments()]
-        _, mark = snapshot.deleted(0)
-        due = "compact" if everything else index.due(snapshot)
-        if due is None:
-            return
-        if due == "compact":
-            new, replaced = index.compact(snapshot), old
-        else:
-            new, replaced, mark = index.seal(snapshot), [], 0
-    if new is not None or replaced:
-        catalog.replace_segments(replaced, new, applied_mark=mark or None)
-    with catalog.snapshot() as snapshot:
-        index.remove_unregistered([segment.name for segment in snapshot.segments()])
+        index.remove_unregistered(snapshot.segment_names())
 
 
 def repair(catalog: Catalog, index: MaintainedIndex) -> list[str]:
@@ -62,12 +78,13 @@ def repair(catalog: Catalog, index: MaintainedIndex) -> list[str]:
 
     Segments hold nothing that the catalog does not: nothing can be lost by this, and nothing else is changed.
     """
-    with catalog.snapshot() as snapshot:
-        repaired = index.repair(snapshot)
+    repaired: list[tuple[SegmentRecord, SegmentRecord | None]] = []
+    for generation in catalog.generations():
+        with catalog.snapshot(generation.id) as snapshot:
+            repaired += index.repair(snapshot)
     for old, new in repaired:
         catalog.replace_segments([old.name], new)
-    with catalog.snapshot() as snapshot:
-        index.remove_unregistered([segment.name for segment in snapshot.segments()])
+    remove_leftovers(catalog, index)
     return [old.name for old, _ in repaired]
 
 
@@ -101,7 +118,8 @@ def finish_purge(catalog: Catalog, index: MaintainedIndex) -> None:
     """Does what a purge still owes, this one or one that was interrupted: rewrites every file of the store."""
     if catalog.purge_owed():
         catalog.drop_abandoned_embeddings()
-        tidy(catalog, index, everything=True)
+        for generation in catalog.generations():  # the words of a document are in the files of all that held it
+            tidy(catalog, index, generation=generation.id, everything=True)
         catalog.vacuum()
 
 
@@ -118,6 +136,7 @@ def examine(catalog: Catalog, index: MaintainedIndex, embedder: Embedder) -> Ite
     """The doctor's checks of a store; each says what it found, none repairs anything."""
     yield _check_files(catalog)
     yield _check_log(catalog)
+    yield _check_generations(catalog, index)
     with catalog.snapshot() as snapshot:
         yield _check_model(snapshot, embedder)
         records = snapshot.documents()
@@ -133,6 +152,19 @@ def _check_files(catalog: Catalog) -> Check:
     if catalog.purge_owed():
         errors.append("a purge was interrupted; run: gawah rm --purge")
     return Check("catalog", not errors, "; ".join(errors[:3]) or "sound")
+
+
+def _check_generations(catalog: Catalog, index: MaintainedIndex) -> Check:
+    """Of those that are kept beside the active one: what they hold against what is noted, and their files."""
+    others = [one for one in catalog.generations() if one.state != "active" and one.dropped_at is None]
+    wrong: list[str] = []
+    for one in others:
+        with catalog.snapshot(one.id) as snapshot:
+            noted, held = snapshot.holding(one.id).n_chunks, sum(snapshot.n_chunks_by_document().values())
+            wrong += [f"generation {one.id}: {noted} chunks noted, {held} held"] if noted != held else []
+            wrong += index.check(snapshot)
+    detail = ", ".join(f"{one.id} {one.state} ({one.model.name})" for one in others) or "the active one"
+    return Check("generations", not wrong, "; ".join(wrong) if wrong else detail)
 
 
 def _check_log(catalog: Catalog) -> Check:

@@ -5,15 +5,15 @@ while others work. Several processes may do it at once.
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from gawah.app import Application
 from gawah.errors import NotFoundError, StoreBusyError, StoreError
-from gawah.ingest import run_jobs
+from gawah.ingest import worker_name
 from gawah.sources import discover
-from gawah.store.lock import at_work, writer_lock
 from gawah.types import DocumentRecord, DocumentState
 from gawah.upkeep import Removed, finish_purge, tidy
 
@@ -31,16 +31,19 @@ def work_off(app: Application, wait: Wait, trouble: Callable[[StoreError], None]
     A store that is busy or full is told to `trouble` and tried again: what was claimed is given back meanwhile. Raises
     ConfigurationError, StampMismatchError among them, which no waiting mends.
     """
-    with at_work(app.settings.store, app.catalog.reclaim):
-        pause_s = 0.0
+    with app.catalog.at_work():
+        pause_s, holds_jobs = 0.0, False
         while not wait(pause_s):
             pause_s = POLL_S
             try:
+                if holds_jobs:  # a store that was away could not take them back
+                    app.catalog.release(worker_name(os.getpid()))
+                    holds_jobs = False
                 app.catalog.requeue_due()
-                yield from _tidied(app, run_jobs(app.intake))
+                yield from _tidied(app, app.worked_off())
             except StoreError as error:
                 trouble(error)
-                pause_s = TROUBLED_S
+                pause_s, holds_jobs = TROUBLED_S, True
 
 
 def _tidied(app: Application, ended: Iterator[DocumentRecord]) -> Iterator[DocumentRecord]:
@@ -59,14 +62,14 @@ def _tidied(app: Application, ended: Iterator[DocumentRecord]) -> Iterator[Docum
 
 def drain(app: Application) -> None:
     """Works off what is queued now, beside whoever else does, and returns. Raises StoreError."""
-    with at_work(app.settings.store, app.catalog.reclaim):
-        for _ in _tidied(app, run_jobs(app.intake)):
+    with app.catalog.at_work():
+        for _ in _tidied(app, app.worked_off()):
             pass
 
 
 def tidy_if_free(app: Application) -> None:
     """Puts the index's files in order; leaves it to whoever holds the writer's lock now."""
-    with contextlib.suppress(StoreBusyError), writer_lock(app.settings.store):
+    with contextlib.suppress(StoreBusyError), app.catalog.writer_lock():
         tidy(app.catalog, app.index)
         finish_purge(app.catalog, app.index)
 

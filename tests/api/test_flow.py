@@ -37,7 +37,7 @@ def comparable(body):
 def test_a_server_is_ready_within_three_seconds_and_says_where(server):
     assert server.ready["url"].startswith("http://127.0.0.1:")
     assert server.client.get("/healthz").json() == {"status": "alive"}
-    assert server.client.get("/readyz").json() == {"status": "ready"}
+    assert server.client.get("/readyz").json() == {"status": "ready", "generation": 1}
 
 
 def test_documents_are_listed_with_state_counters_and_stamp(server):

@@ -60,7 +60,7 @@ def test_a_folder_whose_name_is_not_utf_8_can_be_the_store_and_be_ingested(gawah
         (("chunk", LONG), 1, "no such file"),
         (("eval", LONG), 1, "File name too long"),
         (("ask", "fee", "--set", f"cache={LONG}"), 5, "File name too long"),
-        (("ask", "fee", "--set", "gate=calibrated", "--set", f"calibration={LONG}"), 5, "File name too long"),
+        (("ask", "fee", "--set", f"gate=calibrated:{LONG}"), 5, "File name too long"),
         (("--config", LONG, "ls"), 1, "File name too long"),
         (("ls", "--store", "docs/fees.md"), 1, "is a file"),
         (("ingest", "docs", "--store", "docs/fees.md"), 1, "is a file"),

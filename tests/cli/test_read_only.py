@@ -132,7 +132,7 @@ def test_a_writer_shows_in_the_state_of_the_files(public, answered):
     shutil.copytree(answered, public / "store")
     path = public / "store" / "catalog.sqlite"
     before = state_of(path)
-    connection, relies_on = open_read_only(path)
+    connection, relies_on = open_read_only(path, sqlite3.Connection)
     connection.close()
     assert relies_on is None  # this process may write beside it, so SQLite's own locks hold
     writer = sqlite3.connect(path, isolation_level=None)

@@ -101,6 +101,14 @@ def test_hidden_text_is_out_unless_the_run_says_otherwise():
     assert (document.text, removed(document)) == ("seen", {"hidden": "gone ghost"})
 
 
+@pytest.mark.parametrize("switch", ["<w:strike/>", "<w:dstrike w:val='true'/>"])
+def test_struck_out_text_is_deleted_text(switch):
+    """A price that was struck out is no answer to what something costs."""
+    run = "<w:r><w:rPr>{}</w:rPr><w:t>{}</w:t></w:r>"
+    document = one("<w:p>" + run.format(switch, "90 EUR") + run.format("<w:strike w:val='0'/>", "40 EUR") + "</w:p>")
+    assert (document.text, removed(document)) == ("40 EUR", {"deleted": "90 EUR"})
+
+
 def test_a_deleted_paragraph_mark_joins_two_paragraphs():
     mark = "<w:p><w:pPr><w:rPr><w:del/></w:rPr></w:pPr><w:r><w:t xml:space='preserve'>first </w:t></w:r></w:p>"
     assert one(mark + words("second")).text == "first second"

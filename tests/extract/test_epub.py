@@ -85,6 +85,7 @@ def test_what_the_reading_order_leaves_out_or_does_not_have_is_said():
         "its reading order names what the book does not have: 'gone.xhtml'",
         "chapters outside of its reading order, not read: 'OPS/notes.xhtml'",
         "pages that are pictures, not read: 'OPS/map.svg'",
+        "2 pictures were not read: words in them cannot be found",
     )
     assert read("b.epub", book({"one.xhtml": page("<p>a</p>")})).warnings == ()
 

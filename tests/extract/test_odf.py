@@ -76,6 +76,20 @@ def test_blanks_collapse_and_elements_stand_for_blanks():
     assert document.text == "a b   c\td\nef g"
 
 
+@pytest.mark.parametrize("said", ['style:text-line-through-style="solid"', 'style:text-line-through-type="single"'])
+def test_struck_out_text_is_deleted_text(said):
+    styles = (
+        f'<style:style style:name="Struck"><style:text-properties {said}/></style:style>'
+        '<style:style style:name="N" style:parent-style-name="Struck"><style:text-properties style:text-line-through-style="none" style:text-line-through-type="none"/></style:style>'
+    )
+    body = p(
+        'It costs <text:span text:style-name="Struck">90</text:span><text:span text:style-name="N">40</text:span> EUR'
+    ) + p("old", "Struck")
+    document = read("a.odt", odt(body, styles=styles))
+    assert document.text == "It costs 40 EUR"
+    assert [(item.reason, item.text) for item in document.removed] == [("deleted", "90 old")]
+
+
 def test_changes_comments_contents_and_hidden_text_are_out():
     styles = '<style:style style:name="H"><style:text-properties text:display="none"/></style:style><style:style style:name="H2" style:parent-style-name="H"/>'
     body = (

@@ -34,10 +34,25 @@ def test_a_package_cut_short_is_damaged(name, share):
     assert code_of(name, data[: int(len(data) * share)]) in ("damaged", "unsupported_type")
 
 
+def test_pictures_in_a_package_are_said_to_be_unread_and_previews_are_not():
+    parts = {"word/media/image1.PNG": b"x", "word/media/scan.emf": b"x", "docProps/thumbnail.jpeg": b"x"}
+    (warning,) = read("a.docx", _with_parts(GOOD, parts)).warnings
+    assert warning == "2 pictures were not read: words in them cannot be found"
+    assert read("a.docx", _with_parts(GOOD, {"docProps/thumbnail.jpeg": b"x"})).warnings == ()
+
+
+def _with_parts(data, parts):
+    stream = io.BytesIO(data)
+    with zipfile.ZipFile(stream, "a") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return stream.getvalue()
+
+
 def test_a_package_is_known_by_its_content_under_any_name():
     for name in ("a.xlsx", "a.zip", "a.pdf", "a", "a.txt"):
         document = read(name, GOOD)
-        assert (document.text, document.extractor) == ("good words", "docx/2")
+        assert (document.text, document.extractor) == ("good words", "docx/3")
     assert read("a.pdf", GOOD).warnings[0].startswith("the name says application/pdf")
     assert read("a.docx", b"plain words").source.media_type == "text/plain"
 

@@ -109,6 +109,21 @@ def test_notes_stand_behind_their_slide_under_a_heading_of_their_own():
     assert place_of(document, "say this\n\nnext") == Slide(1, 2)
 
 
+@pytest.mark.parametrize(
+    ("strike", "text"), [("sngStrike", "40 EUR"), ("dblStrike", "40 EUR"), ("noStrike", "90 EUR40 EUR")]
+)
+def test_struck_out_text_is_deleted_text(strike, text):
+    deck = Deck()
+    deck.add()
+    paragraph = deck.box("", 1, 1).text_frame.paragraphs[0]
+    for words in ("90 EUR", "40 EUR"):
+        paragraph.add_run().text = words
+    paragraph.runs[0]._r.get_or_add_rPr().set("strike", strike)
+    document = deck.read()
+    assert text in document.text.splitlines()
+    assert removed(document) == ({"deleted": "90 EUR"} if strike != "noStrike" else {})
+
+
 def test_footers_dates_numbers_and_hidden_shapes_are_removed():
     deck = Deck()
     slide = deck.add()
@@ -212,4 +227,7 @@ def test_an_embedded_object_is_said_to_be_unread(tmp_path):
     deck.slide.shapes.add_ole_object(str(tmp_path / "a.bin"), "Visio.Drawing.11", Inches(1), Inches(3))
     document = deck.read()
     assert "see below" in document.text
-    assert document.warnings == ("slide 1: an embedded object was not read: Visio.Drawing.11",)
+    assert document.warnings == (
+        "slide 1: an embedded object was not read: Visio.Drawing.11",
+        "1 picture was not read: words in it cannot be found",  # the one that stands for the object
+    )

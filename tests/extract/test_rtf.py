@@ -84,6 +84,12 @@ def test_hidden_deleted_heads_and_comments_are_removed_and_kept_aside():
     }
 
 
+@pytest.mark.parametrize("word", [r"\strike", r"\strike1", r"\striked1"])
+def test_struck_out_text_is_deleted_text(word):
+    document = one(rf"It costs {{{word} 90 EUR}}40 EUR{word.rstrip('1')}0  today\par")
+    assert (document.text, removed(document)) == ("It costs 40 EUR today", {"deleted": "90 EUR"})
+
+
 def test_symbol_fonts_are_no_letters():
     document = one(r"{\f2 \'a8}word")
     assert document.text == "word"

@@ -11,7 +11,7 @@ import pytest
 
 from gawah.compose import compose
 from gawah.errors import ConfigurationError, DeadlineError, GeneratorError
-from gawah.generate import LocalGenerator
+from gawah.generate.local import LocalGenerator
 from gawah.ports import CountsTokens, ResamplingGenerator
 from gawah.testing.generator import make_prompt, make_source
 
@@ -130,7 +130,7 @@ INTERRUPTED = """
 import signal, sys
 from pathlib import Path
 import xllamacpp  # before the clock runs
-from gawah.generate import LocalGenerator
+from gawah.generate.local import LocalGenerator
 from gawah.testing.generator import make_prompt
 
 generator = LocalGenerator(Path(sys.argv[1]), threads=1)

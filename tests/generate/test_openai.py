@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gawah.errors import ConfigurationError, DeadlineError, GeneratorError, UnreachableError
-from gawah.generate import OpenAIGenerator
 from gawah.generate.endpoint import Clock, Limits
+from gawah.generate.openai import OpenAIGenerator
 from gawah.generate.sse import CutShortError, read_completion
 from gawah.testing.generator import (
     ChatServer,

@@ -81,6 +81,12 @@ class Opened:
         self.page.wait_for_selector("#viewer .viewer-body:not([aria-busy])")
         return self.page.locator("#viewer")
 
+    def settle(self):
+        """Lets the page draw what has come: two frames, and whatever was waiting behind them."""
+        self.page.evaluate(
+            "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
+        )
+
     def quiet(self):
         """No error in the console, nothing against the policy, no word to another host, save what was provoked."""
         assert [one for one in self.complaints if not any(part in one for part in self.expected)] == []

@@ -44,10 +44,11 @@ def test_the_view_that_was_chosen_last_is_shown_when_one_chosen_before_comes_lat
         page.get_by_role("button", name="Page", exact=True).click()
     page.get_by_role("button", name="Text", exact=True).click()
     page.wait_for_selector("#viewer .text-column mark")
-    for route in held:
-        route.continue_()
+    with page.expect_event("requestfinished", lambda request: "/framed" in request.url):
+        for route in held:
+            route.continue_()
     page.unroute("**/framed*")
-    page.wait_for_timeout(300)
+    one.settle()
     assert page.locator("#viewer .text-column mark").count() > 0
     assert page.locator("#viewer iframe").count() == 0
 
@@ -85,24 +86,27 @@ def test_a_key_that_is_not_given_is_not_asked_for_again_and_again(chromium, tmp_
             route.fulfill(status=401, content_type="application/problem+json", body=problem)
 
         page = one.page
+        page.clock.install()
         page.route("**/v1/events", refuse)
         one.go("#/documents")
         page.wait_for_selector("dialog[open]")
         page.keyboard.press("Escape")
         page.wait_for_selector("dialog", state="detached")
-        page.wait_for_timeout(2000)
+        page.clock.run_for(600_000)  # ms: whatever the page meant to try again, it has
+        one.settle()
         assert page.locator("dialog").count() == 0
         assert len(n_asked) == 1
         one.context.close()
 
 
 def test_a_document_that_is_open_stays_open_when_the_list_is_made_anew(dunes, opened):
-    page = opened().go("#/documents")
+    one = opened()
+    page = one.go("#/documents")
     page.fill("#words", "loom.")
     page.wait_for_function("() => document.querySelectorAll('.document').length === 1")
     page.locator(".document summary").click()
     page.wait_for_selector(".document details[open] dl")
     with page.expect_response("**/v1/documents?*words=loom.md*"):
         page.fill("#words", "loom.md")
-    page.wait_for_timeout(300)
+    one.settle()
     assert page.locator(".document details[open] dl").count() == 1

@@ -105,7 +105,7 @@ def test_an_answer_that_is_opened_while_another_is_written_stays(written, one):
     finally:
         held.set()
     model.script = [FIRST]
-    page.wait_for_timeout(300)
+    one.settle()
     assert page.locator(".answer").get_attribute("data-answer") == before["answer_id"]
     assert page.url.endswith(before["answer_id"])
 

@@ -54,7 +54,9 @@ async def search(*, asked: SearchRequest, store: ServedStore, who: Reader) -> Re
     found = await store.ask(
         lambda: store.app.search(asked.question, system=asked.system, cutoff=asked.cutoff, only=only)
     )
-    return JSONResponse(hits_json(found.passages, found.system, asked.question, found.degraded, found.notes))
+    return JSONResponse(
+        hits_json(found.passages, found.system, asked.question, found.generation, found.degraded, found.notes)
+    )
 
 
 _STREAM = {sse.EVENT_STREAM: {"schema": {"type": "string"}}}

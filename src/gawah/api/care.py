@@ -26,13 +26,12 @@ async def readiness(*, store: ServedStore) -> Response:
     """Questions can be answered: the encoder is loaded, the catalog can be read."""
     if not store.is_ready or store.stopping.is_set():
         raise ProblemError(503, "not_ready", "the server is starting or stopping", headers={"Retry-After": "1"})
-    await store.read(_epoch, store)
-    return JSONResponse({"status": "ready"})
+    return JSONResponse({"status": "ready", "generation": await store.read(_generation, store)})
 
 
-def _epoch(store: Served) -> int:
+def _generation(store: Served) -> int:
     with store.app.catalog.snapshot() as snapshot:
-        return snapshot.epoch
+        return snapshot.generation
 
 
 @router.get(
@@ -55,10 +54,13 @@ def _gauges(store: Served) -> dict[tuple[str, Labels], float]:
         by_state = snapshot.n_documents()
         n_chunks = sum(snapshot.n_chunks_by_document().values())
         n_jobs = snapshot.n_jobs()
+        generation, model = snapshot.generation, snapshot.model
     found: dict[tuple[str, Labels], float] = {
         ("gawah_documents", (("state", state.value),)): by_state.get(state.value, 0) for state in DocumentState
     }
     found["gawah_chunks", ()] = n_chunks
+    if model is not None:
+        found["gawah_generation", (("model", model.name),)] = generation
     found["gawah_jobs", ()] = n_jobs
     found["gawah_workers", ()] = store.n_workers
     return found

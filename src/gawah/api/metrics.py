@@ -18,6 +18,7 @@ _HELP = {
     "gawah_worker_restarts_total": ("counter", "Ingest processes that ended by themselves and were started again."),
     "gawah_documents": ("gauge", "Documents by state."),
     "gawah_chunks": ("gauge", "Chunks that can be found."),
+    "gawah_generation": ("gauge", "The generation that answers; its model is the label."),
     "gawah_jobs": ("gauge", "Documents that wait or are at work."),
     "gawah_workers": ("gauge", "Ingest processes that run."),
 }

@@ -182,6 +182,7 @@ class SearchBody(Given):
     schema_: str = Field(alias="schema")
     system: str
     question: str
+    generation: int
     hits: list[HitBody]
     degraded: list[str]
     notes: list[str]
@@ -322,3 +323,4 @@ class RunList(Given):
 
 class StateBody(Given):
     status: str
+    generation: int | None = None

@@ -208,7 +208,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _warm(app: Application) -> None:
     """Makes every part before the first question: parts are made once, and not by two threads at a time."""
-    app.catalog.generation_for(app.embedder.stamp)
+    app.open_generation()
     app.embedder.embed_query("warm")
     _ = (app.assistant, app.intake, app.keys, app.uploads, app.originals, app.sandbox)
     with app.catalog.snapshot() as snapshot:

@@ -60,7 +60,7 @@ def search(
         only = make_filter(collections, documents, media_types)
         found = app.search(question, system=system or "", cutoff=cutoff, only=only)
     if as_json:
-        print_json(hits_json(found.passages, found.system, question, found.degraded, found.notes))
+        print_json(hits_json(found.passages, found.system, question, found.generation, found.degraded, found.notes))
         return
     for line in (*(f"degraded: {line}" for line in found.degraded), *(f"note: {line}" for line in found.notes)):
         say(line, err=True)

@@ -59,7 +59,7 @@ def calibrate(
     if not out:
         say("not written: --out FILE keeps it", err=True)
     else:
-        say(f"written to {out}; use it with --set gate=calibrated --set calibration={out}", err=True)
+        say(f"written to {out}; use it with --set gate=calibrated:{out}", err=True)
 
 
 def _print_model(name: str, fitted: Fitted) -> None:

@@ -21,6 +21,7 @@ from gawah.cli.common import (
     print_columns,
 )
 from gawah.cli.ingested import print_plan, print_summary, print_warned
+from gawah.cli.migration import generation_json, print_stamps
 from gawah.cli.progress import shown
 from gawah.cli.terminal import print_json, say
 
@@ -62,7 +63,7 @@ def ingest(
         raise NotFoundError(f"{str(folder)!r} cannot be read: {error.strerror}; check the path") from error
     with contextlib.ExitStack() as stack:
         if dry_run:
-            store = _store_to_look_at(context, store, assignments, stack)
+            store, assignments = _store_to_look_at(context, store, assignments, stack)
         app = stack.enter_context(open_application(context, store, assignments, create=True, collection=collection))
         plan = app.plan(folder, exclude=exclude)
         if not (plan.work or plan.unchanged or plan.failing or plan.refused or plan.vanished):
@@ -77,10 +78,17 @@ def ingest(
 
 def _store_to_look_at(
     context: click.Context, store: Path | None, assignments: tuple[str, ...], stack: contextlib.ExitStack
-) -> Path:
-    """The store, or an empty one that is thrown away where there is none yet: a dry run makes nothing."""
-    chosen = load(context, store, assignments).settings.store
-    return chosen if chosen.exists() else Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gawah-")))
+) -> tuple[Path, tuple[str, ...]]:
+    """The store and its settings, or an empty one that is thrown away where there is none yet: a dry run makes nothing."""
+    from gawah.app import open_catalog
+    from gawah.errors import NotFoundError
+
+    settings = load(context, store, assignments).settings
+    if settings.store.exists() or settings.catalog.get_secret_value():
+        with contextlib.suppress(NotFoundError):
+            open_catalog(settings).close()
+            return settings.store, assignments
+    return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gawah-"))), (*assignments, "catalog=")
 
 
 def _exit_code(plan: Plan, ended: list[DocumentRecord]) -> int:
@@ -151,16 +159,26 @@ def _is_there(record: DocumentRecord) -> bool:
 
 
 @click.command(short_help="Count documents by state, chunks, stale and failed ones.")
+@click.option("--stamps", is_flag=True, help="List what built the documents: every distinct stamp, current or stale.")
 @common_options
 @click.pass_context
-def status(context: click.Context, store: Path | None, assignments: tuple[str, ...], as_json: bool) -> None:
+def status(
+    context: click.Context, stamps: bool, store: Path | None, assignments: tuple[str, ...], as_json: bool
+) -> None:
     """Counts of the store: documents by state, chunks, stale and failed documents, the model they stand under."""
+    from gawah.upgrade import generations_of
+
     with open_application(context, store, assignments) as app:
+        if stamps:
+            print_stamps(app, as_json=as_json)
+            return
         records = app.documents()
+        generations = generations_of(app)
         stale = [record for record in records if app.stale(record)]
         with app.catalog.snapshot() as snapshot:
             facts: dict[str, Any] = {
                 "store": str(app.settings.store),
+                "catalog": app.catalog.shown,
                 "documents": snapshot.n_documents(),
                 "chunks": sum(snapshot.n_chunks_by_document().values()),
                 "counted_chunks": sum(record.counters.n_chunks for record in records),
@@ -171,6 +189,7 @@ def status(context: click.Context, store: Path | None, assignments: tuple[str, .
                 "failed": [record.name for record in records if record.failure],
                 "with_warnings": sum(bool(record.warnings) for record in records),
                 "generation": snapshot.generation,
+                "generations": [generation_json(*one) for one in generations],
                 "epoch": snapshot.epoch,
                 "segments": len(snapshot.segments()),
                 "model": snapshot.model.name if snapshot.model else None,
@@ -180,6 +199,7 @@ def status(context: click.Context, store: Path | None, assignments: tuple[str, .
     if as_json:
         print_json(facts)
         return
+    facts["generations"] = [f"{one['generation']} {one['state']} {one['model']}" for one in facts["generations"]]
     for key, value in facts.items():
         shown = ", ".join(f"{n} {state}" for state, n in value.items()) if isinstance(value, dict) else value
         shown = ", ".join(shown) if isinstance(shown, list) else shown

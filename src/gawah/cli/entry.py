@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from gawah import __version__
-from gawah.cli import answers, calibration, documents, evaluation, inspection, models, serving
+from gawah.cli import answers, calibration, documents, evaluation, inspection, migration, models, serving, transfer
 from gawah.cli.common import PATH
 from gawah.cli.interrupts import INTERRUPTED, MESSAGE, leave_at_once, raise_once
 from gawah.cli.streams import READER_GONE, OutputFailedError, take_over
@@ -39,9 +39,11 @@ def group(context: click.Context, store: Path | None, config_file: Path | None) 
 for command in (
     documents.ingest, documents.ls, documents.status, documents.rm, documents.retry,
     answers.search, answers.ask, answers.show, answers.verify,
+    migration.migrate, migration.refresh,
     evaluation.evaluate_set, evaluation.report_run, calibration.calibrate,
     inspection.inspect, inspection.chunk, inspection.doctor, inspection.config,
     serving.serve, serving.mcp, serving.worker, serving.keys, models.models,
+    transfer.export, transfer.import_,
 ):  # fmt: skip
     group.add_command(command)
 

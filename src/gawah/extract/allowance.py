@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from gawah.extract.confine import Limits
 from gawah.extract.detect import EML, MBOX
-from gawah.extract.ocr.extractor import FORMATS
 from gawah.extract.ole import MSG
 from gawah.extract.options import Options
 from gawah.extract.speech.model import find_model, model_bytes
+from gawah.media_types import IMAGE_FORMATS
 
 _MEBIBYTE = 1 << 20
 _WITH_PAGES = ("application/pdf", EML, MBOX, MSG)  # what may be attached to a message is read like a file
@@ -30,7 +30,7 @@ def limits_for(media_type: str, size_bytes: int, limits: Limits, options: Option
     if media_type.startswith(("audio/", "video/")):
         return _speech_limits(size_bytes, limits, options)
     # The time of pages that are read by eye is granted page by page (confine.Limits).
-    if media_type in FORMATS:
+    if media_type in IMAGE_FORMATS:
         return replace(limits, memory_bytes=limits.memory_bytes + _PIXELS_BYTES)
     if media_type in _WITH_PAGES:
         return replace(limits, memory_bytes=limits.memory_bytes + _PAGE_PICTURE_BYTES)

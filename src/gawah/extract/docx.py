@@ -1,7 +1,7 @@
 """DOCX to a document: the text as it stands when all tracked changes are accepted, with headings, items and tables.
 
 An own walk over the XML, because what people put into a document is also in insertions, content controls, text boxes,
-nested tables and notes. Deleted and hidden text, comments, tables of contents, headers and footers are taken out and
+nested tables and notes. Deleted, struck-out and hidden text, comments, tables of contents, headers and footers are taken out and
 kept as removals.
 """
 
@@ -47,7 +47,7 @@ class DocxExtractor:
     """application/vnd.openxmlformats-officedocument.wordprocessingml.document, macros or not."""
 
     name = "docx"
-    version = 2
+    version = 3
 
     def extract(self, source: SourceFile, data: bytes) -> Document:
         """The title is the property's, else that of the paragraph set as title, else the first heading, else the name.
@@ -62,6 +62,7 @@ class DocxExtractor:
             walk.blocks(body, Page(walk.assembly))
         walk.finish()
         assembly = walk.assembly
+        assembly.warnings += package.unread_pictures()
         title = sane_title(core_title(package), walk.title, assembly.first_heading, stem(source.name))
         return assembly.document(source, f"{self.name}/{self.version}", title=title)
 
@@ -153,8 +154,8 @@ class _Walk:
                 yield self.assembly.take(element.text or "")
             elif name in _DELETED:
                 self._remove_deleted(element)
-            elif name == "r" and self._styles.hides(child(element, "rPr"), style):
-                self.assembly.remove("hidden", _all_words(element))
+            elif name == "r" and (why := self._styles.reason_to_leave_out(child(element, "rPr"), style)):
+                self.assembly.remove(why, _all_words(element))
             elif name in _SIGNS:
                 yield self._sign(element, name)
             elif name in ("txbxContent", "footnoteReference", "endnoteReference", "docPr", "graphicData"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gawah.extract.ooxml import is_on
 from gawah.extract.package import Element, attribute, child, local, whole
@@ -12,6 +12,8 @@ from gawah.extract.raised import Height, height_of
 _LONGEST_CHAIN = 20  # styles that one style is based on; a ring of them would never end
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
 _CONTENTS = re.compile(r"toc [1-9]|table of figures", re.IGNORECASE)
+_HIDING = ("vanish",)
+_STRIKING = ("strike", "dstrike")
 _TITLE_LEVEL = 1
 _HEIGHTS: dict[str, Height] = {"superscript": "raised", "subscript": "sunk"}
 _BODY_LEVEL = 9  # the outline level of body text (ECMA-376 part 1, 17.3.1.20)
@@ -19,13 +21,14 @@ _BODY_LEVEL = 9  # the outline level of body text (ECMA-376 part 1, 17.3.1.20)
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """`level` is 0 for what is no heading; `is_hidden` is None when the style says nothing about it."""
+    """`level` is 0 for what is no heading; `is_hidden`, `is_struck` are None when the style says nothing about it."""
 
     level: int = 0
     is_title: bool = False
     is_item: bool = False
     is_contents: bool = False
     is_hidden: bool | None = None
+    is_struck: bool | None = None
 
 
 class Styles:
@@ -49,14 +52,18 @@ class Styles:
             return style
         level = style.level if own_level is None else own_level
         is_item = style.is_item if own_list is None else own_list
-        return Style(level, style.is_title, is_item, style.is_contents, style.is_hidden)
+        return replace(style, level=level, is_item=is_item)
 
-    def hides(self, run_properties: Element | None, paragraph: Style) -> bool:
-        """Whether a run is hidden text, by itself, its character style or its paragraph's style."""
-        if child(run_properties, "vanish") is not None:
-            return is_on(run_properties, "vanish")
-        by_run = self.of(_value(run_properties, "rStyle")).is_hidden
-        return bool(paragraph.is_hidden if by_run is None else by_run)
+    def reason_to_leave_out(self, run_properties: Element | None, paragraph: Style) -> str:
+        """Why a run is not read: struck out or hidden, by itself, its character style or its paragraph's; else empty."""
+        by_run = self.of(_value(run_properties, "rStyle"))
+        for reason, names, styles in (
+            ("deleted", _STRIKING, (by_run.is_struck, paragraph.is_struck)),
+            ("hidden", _HIDING, (by_run.is_hidden, paragraph.is_hidden)),
+        ):
+            if next((said for said in (_switch(run_properties, names), *styles) if said is not None), False):
+                return reason
+        return ""
 
     def height(self, run_properties: Element | None) -> Height:
         """Whether a run is a superscript or a subscript, by itself or its character style, or moved up or down."""
@@ -71,6 +78,7 @@ class Styles:
         level: int | None = None
         is_item: bool | None = None
         is_hidden: bool | None = None
+        is_struck: bool | None = None
         is_title = is_contents = False
         for _ in range(_LONGEST_CHAIN):
             item = self._items.get(style_id)
@@ -84,12 +92,18 @@ class Styles:
                 own = _level(child(item, "pPr"))
                 level = own if own is not None else int(heading.group(1)) if heading else None
             is_item = _is_item(child(item, "pPr")) if is_item is None else is_item
-            if is_hidden is None and child(item, "rPr", "vanish") is not None:
-                is_hidden = is_on(item, "rPr", "vanish")
+            is_hidden = _switch(child(item, "rPr"), _HIDING) if is_hidden is None else is_hidden
+            is_struck = _switch(child(item, "rPr"), _STRIKING) if is_struck is None else is_struck
             style_id = _value(item, "basedOn")
         if is_title and not level:
             level = _TITLE_LEVEL
-        return Style(level or 0, is_title, bool(is_item), is_contents, is_hidden)
+        return Style(level or 0, is_title, bool(is_item), is_contents, is_hidden, is_struck)
+
+
+def _switch(properties: Element | None, names: tuple[str, ...]) -> bool | None:
+    """Whether one of the switches is on; None where none is there."""
+    there = [name for name in names if child(properties, name) is not None]
+    return any(is_on(properties, name) for name in there) if there else None
 
 
 def _value(element: Element | None, name: str) -> str:

@@ -43,6 +43,7 @@ class EpubExtractor:
         assembly.warnings.extend(book.warnings)
         for item in book.spine:
             _put_chapter(assembly, package, book, item, source)
+        assembly.warnings += package.unread_pictures()
         title = sane_title(book.title, assembly.first_heading, stem(source.name))
         return assembly.document(source, f"{self.name}/{self.version}", title=title, language=book.language)
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from gawah.errors import ExtractionError
 from gawah.extract.html_harmless import harmless_html
-from gawah.extract.ocr.extractor import FORMATS
 from gawah.extract.reply import look_part
+from gawah.media_types import IMAGE_FORMATS
 
 PDF = "application/pdf"
 PAGE, FRAME = "page", "frame"  # kinds of looks
@@ -55,7 +55,7 @@ def _image_page(data: bytes, media_type: str, number: int) -> Answer:
     from gawah.extract.ocr.image_file import open_image, page_count, picture_of
     from gawah.extract.ocr.picture import grey
 
-    with open_image(data, FORMATS[media_type]) as image:
+    with open_image(data, IMAGE_FORMATS[media_type]) as image:
         n_pages, _ = page_count(image)
         if not 1 <= number <= n_pages:
             return {"pages": n_pages}, b""

@@ -37,6 +37,7 @@ class OdsExtractor:
             put_sheet(reader.assembly, name, (row for _, row in rows))
             reader.put_comments(name)
         reader.warn()
+        reader.assembly.warnings += package.unread_pictures()
         title = sane_title(meta_title(package), stem(source.name))
         return reader.assembly.document(source, f"{self.name}/{self.version}", title=title)
 

@@ -24,7 +24,7 @@ class OdtExtractor:
     """application/vnd.oasis.opendocument.text."""
 
     name = "odt"
-    version = 2
+    version = 3
 
     def extract(self, source: SourceFile, data: bytes) -> Document:
         """The title is the property's, else that of the paragraph set as title, else the first heading, else the name.
@@ -39,12 +39,13 @@ class OdtExtractor:
             walk.blocks(body, Page(walk.assembly))
         walk.remove_furniture(package)
         assembly = walk.assembly
+        assembly.warnings += package.unread_pictures()
         title = sane_title(meta_title(package), walk.title, assembly.first_heading, stem(source.name))
         return assembly.document(source, f"{self.name}/{self.version}", title=title)
 
 
 class _Styles:
-    """Which styles are titles, and which hide what is set in them."""
+    """Which styles are titles, which hide what is set in them, and which strike it out."""
 
     def __init__(self, package: Package, content: Element) -> None:
         roots = [content] + ([package.xml("styles.xml")] if package.find("styles.xml") else [])
@@ -53,12 +54,16 @@ class _Styles:
     def is_title(self, name: str) -> bool:
         return any(attribute(item, "name") == "Title" for item in self._chain(name))
 
-    def hides(self, name: str) -> bool:
-        for item in self._chain(name):
-            for properties in item:
-                if attribute(properties, "display") in ("none", "true"):
-                    return attribute(properties, "display") == "none"
-        return False
+    def reason_to_leave_out(self, name: str) -> str:
+        """Why text in a style is not read: struck out or hidden; else empty."""
+        if self._said(name, "text-line-through-style", "text-line-through-type") not in ("", "none"):
+            return "deleted"
+        return "hidden" if self._said(name, "display") == "none" else ""
+
+    def _said(self, name: str, *attributes: str) -> str:
+        """The nearest style's word on one of the attributes."""
+        values = (attribute(properties, key) for item in self._chain(name) for properties in item for key in attributes)
+        return next(filter(None, values), "")
 
     def height(self, name: str) -> Height:
         """Where text stands: "super", "sub", or moved by a share of its height, negative when it is lower."""
@@ -125,12 +130,12 @@ class _Walk:
 
     def _paragraph(self, element: Element, sink: Sink, kind: BlockKind) -> None:
         style = attribute(element, "style-name")
-        if self._styles.hides(style):
-            self.assembly.remove("hidden", all_words(element))
+        if why := self._styles.reason_to_leave_out(style):
+            self.assembly.remove(why, all_words(element))
             return
         for span in below(element, "span"):
-            if span.text and self._styles.hides(attribute(span, "style-name")):
-                self.assembly.remove("hidden", span.text)
+            if span.text and (why := self._styles.reason_to_leave_out(attribute(span, "style-name"))):
+                self.assembly.remove(why, span.text)
                 span.text = ""
         aside: list[Element] = []
         text = self.assembly.sign("".join(flow(self.assembly, element, aside, self._styles.height)))

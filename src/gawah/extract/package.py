@@ -25,6 +25,9 @@ MOST_TOTAL_BYTES = 1 << 30
 _PIECE_BYTES = 1 << 20
 _PROLOG_BYTES = 4096
 _MOST_DIGITS = 9
+_PICTURES = (
+    ".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".webp", ".svg", ".emf", ".wmf", ".emz", ".wmz", ".jp2", ".heic",
+)  # fmt: skip
 _ZIP_FAULTS = (
     zipfile.BadZipFile, zlib.error, EOFError, OSError, struct.error, ValueError, KeyError, NotImplementedError,
 )  # fmt: skip
@@ -53,6 +56,15 @@ class Package:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self._entries)
+
+    def unread_pictures(self) -> list[str]:
+        """A line when the package holds pictures, whose words no extractor reads; a program's preview is none."""
+        n = sum(name.casefold().endswith(_PICTURES) and "thumbnail" not in name.casefold() for name in self._entries)
+        if not n:
+            return []
+        return [
+            f"{n:,} {'pictures were' if n > 1 else 'picture was'} not read: words in {'them' if n > 1 else 'it'} cannot be found"
+        ]
 
     def find(self, name: str) -> str:
         """The entry's name as it is spelt in the package, letter case aside; empty when there is none."""

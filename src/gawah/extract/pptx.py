@@ -32,7 +32,7 @@ class PptxExtractor:
     """application/vnd.openxmlformats-officedocument.presentationml.presentation and its kin (slide shows, templates)."""
 
     name = "pptx"
-    version = 2
+    version = 3
 
     def extract(self, source: SourceFile, data: bytes) -> Document:
         """The title is the property's, else the first slide's, else the file's name.
@@ -54,6 +54,7 @@ class PptxExtractor:
             raise ExtractionError("empty", "there is no slide in it")
         deck.warn()
         assembly = deck.assembly
+        assembly.warnings += package.unread_pictures()
         title = sane_title(core_title(package), assembly.first_heading, stem(source.name))
         return assembly.document(source, f"{self.name}/{self.version}", title=title)
 
@@ -82,6 +83,7 @@ class _Deck:
         if attribute(root, "show", "1") in ("0", "false"):
             self._hidden.append(number)
         page = _Page(part, number, fixed(Slide(number, number)))
+        self._remove_struck(root)
         tree = child(root, "cSld", "spTree")
         shapes = self._shapes(tree, part) if tree is not None else []
         titles = [shape for shape in shapes if placeholder_type(shape.element) in _TITLES]
@@ -97,6 +99,15 @@ class _Deck:
         for entry in parts_of_kind(self._package, part, "comments"):
             for item in below(self._package.xml(entry), "cm"):
                 self.assembly.remove("comment", _words(item))
+
+    def _remove_struck(self, root: Element) -> None:
+        """Takes struck-out runs out of a slide before it is read."""
+        for run in below(root, "r"):
+            properties, text = child(run, "rPr"), child(run, "t")
+            if properties is None or text is None or attribute(properties, "strike", "noStrike") == "noStrike":
+                continue
+            self.assembly.remove("deleted", text.text or "")
+            text.text = ""
 
     def warn(self) -> None:
         if self._hidden:

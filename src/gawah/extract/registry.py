@@ -7,35 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING
+from functools import cache, partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from gawah.errors import ExtractionError
-from gawah.extract.code import CodeExtractor
 from gawah.extract.detect import DOCX, EML, EPUB, MBOX, ODS, ODT, PPTX, XLSX, ZIP, detect
-from gawah.extract.docx import DocxExtractor
-from gawah.extract.epub import EpubExtractor
-from gawah.extract.html import HtmlExtractor
-from gawah.extract.mail import MailExtractor
-from gawah.extract.markdown import MarkdownExtractor
-from gawah.extract.msg import MsgExtractor
-from gawah.extract.ocr.extractor import FORMATS, ImageExtractor
-from gawah.extract.ods import OdsExtractor
-from gawah.extract.odt import OdtExtractor
 from gawah.extract.ole import ENCRYPTED_OOXML, MSG, XLS
 from gawah.extract.options import Options
-from gawah.extract.pdf import PdfExtractor
-from gawah.extract.pdf.eye import PageEye
-from gawah.extract.pdf.page import library
-from gawah.extract.plain import PlainExtractor
-from gawah.extract.pptx import PptxExtractor
-from gawah.extract.rtf import RtfExtractor
-from gawah.extract.speech import SpeechExtractor
-from gawah.extract.structured import JsonExtractor
-from gawah.extract.table import TableExtractor
-from gawah.extract.xls import XlsExtractor
-from gawah.extract.xlsx import XlsxExtractor
-from gawah.media_types import ZONE_TYPE
+from gawah.media_types import IMAGE_FORMATS, ZONE_TYPE
 from gawah.types import Document, SourceFile
 
 if TYPE_CHECKING:  # ports need numpy, whose threads and start-up time the extraction processes must not have
@@ -50,25 +30,35 @@ _CODE_TYPES = (
 )  # fmt: skip
 
 
-EXTRACTORS: dict[str, Extractor] = {
-    "text/plain": PlainExtractor(),
-    "text/markdown": MarkdownExtractor(),
-    "text/html": HtmlExtractor(),
-    "text/csv": TableExtractor(),
-    "text/tab-separated-values": TableExtractor(),
-    "application/json": JsonExtractor(),
-    "application/jsonl": JsonExtractor(),
-    DOCX: DocxExtractor(),
-    PPTX: PptxExtractor(),
-    XLSX: XlsxExtractor(),
-    ODS: OdsExtractor(),
-    ODT: OdtExtractor(),
-    XLS: XlsExtractor(),
-    EPUB: EpubExtractor(),
-    "application/rtf": RtfExtractor(),
-    **dict.fromkeys(_CODE_TYPES, CodeExtractor()),
+# Modules of this package and the extractors in them. Each is loaded when a file of its type comes, so that a question
+# does not wait for the readers of every format; `preload` loads them all.
+_CODE = ("code", "CodeExtractor")
+_TABLE = ("table", "TableExtractor")
+_JSON = ("structured", "JsonExtractor")
+EXTRACTORS: dict[str, tuple[str, str]] = {
+    "text/plain": ("plain", "PlainExtractor"),
+    "text/markdown": ("markdown", "MarkdownExtractor"),
+    "text/html": ("html", "HtmlExtractor"),
+    "text/csv": _TABLE,
+    "text/tab-separated-values": _TABLE,
+    "application/json": _JSON,
+    "application/jsonl": _JSON,
+    DOCX: ("docx", "DocxExtractor"),
+    PPTX: ("pptx", "PptxExtractor"),
+    XLSX: ("xlsx", "XlsxExtractor"),
+    ODS: ("ods", "OdsExtractor"),
+    ODT: ("odt", "OdtExtractor"),
+    XLS: ("xls", "XlsExtractor"),
+    EPUB: ("epub", "EpubExtractor"),
+    "application/rtf": ("rtf", "RtfExtractor"),
+    **dict.fromkeys(_CODE_TYPES, _CODE),
 }
-_ANY_CODE = CodeExtractor()
+_IMAGE = ("ocr.extractor", "ImageExtractor")
+_MAIL = ("mail", "MailExtractor")
+_MSG = ("msg", "MsgExtractor")
+_PDF = ("pdf", "PdfExtractor")
+_EYE = ("pdf.eye", "PageEye")
+_SPEECH = ("speech", "SpeechExtractor")
 _DEFAULT = Options()
 
 
@@ -108,22 +98,36 @@ def extractor_for(media_type: str) -> str:
 
 
 def preload() -> None:
-    """Loads the libraries that extractors load when they first need them: a process that forks has them for its children."""
-    library()
+    """Loads every extractor, and the libraries that those load when they first need them: a process that forks has them
+    for its children.
+    """
+    for place in (*EXTRACTORS.values(), _IMAGE, _MAIL, _MSG, _PDF, _SPEECH, _EYE):
+        _loaded(*place)
+    import_module("gawah.extract.pdf.page").library()
+
+
+@cache
+def _loaded(module: str, name: str) -> Any:
+    return getattr(import_module(f"gawah.extract.{module}"), name)
 
 
 def _extractor(media_type: str, options: Options, before_page: Callable[[], None]) -> Extractor | None:
+    made: Extractor
     if media_type.startswith(("audio/", "video/")):
-        return SpeechExtractor(options)
-    if media_type in FORMATS:
-        return ImageExtractor(options, before_page)
-    if media_type == "application/pdf":
-        return PdfExtractor(PageEye(options, before_page))
-    if media_type in (EML, MBOX, MSG):
+        made = _loaded(*_SPEECH)(options)
+    elif media_type in IMAGE_FORMATS:
+        made = _loaded(*_IMAGE)(options, before_page)
+    elif media_type == "application/pdf":
+        made = _loaded(*_PDF)(_loaded(*_EYE)(options, before_page))
+    elif media_type in (EML, MBOX, MSG):
         read = partial(extract, options=options, before_page=before_page)
-        return MsgExtractor(read) if media_type == MSG else MailExtractor(read)
-    is_code = media_type.startswith("text/x-")
-    return EXTRACTORS.get(media_type) or (_ANY_CODE if is_code else None)
+        made = _loaded(*(_MSG if media_type == MSG else _MAIL))(read)
+    else:
+        place = EXTRACTORS.get(media_type) or (_CODE if media_type.startswith("text/x-") else None)
+        if place is None:
+            return None
+        made = _loaded(*place)()
+    return made
 
 
 def _unsupported(media_type: str) -> ExtractionError:

@@ -30,6 +30,7 @@ _TOKEN = re.compile(
 _PARAGRAPH_ENDS = frozenset({"par", "sect", "page"})
 _UNKNOWN_CODEC = "symbol"
 # \up and \dn move letters by half-points, 6 when no number is given.
+_STRIKING = ("strike", "striked")
 _HEIGHTS: dict[str, Height] = {"super": "raised", "up": "raised", "sub": "sunk", "dn": "sunk", "nosupersub": ""}
 
 
@@ -37,7 +38,7 @@ class RtfExtractor:
     """application/rtf."""
 
     name = "rtf"
-    version = 2
+    version = 3
 
     def extract(self, source: SourceFile, data: bytes) -> Document:
         """The title is the property's, else that of the paragraph set as title, else the first heading, else the name.
@@ -138,8 +139,8 @@ class _Reader:
     def _put(self, text: str) -> None:
         state = self._state
         if state.target == "body":
-            if state.is_deleted or state.is_hidden:
-                self.assembly.remove("deleted" if state.is_deleted else "hidden", text)
+            if state.is_deleted or state.is_struck or state.is_hidden:
+                self.assembly.remove("deleted" if state.is_deleted or state.is_struck else "hidden", text)
             else:
                 self.writing.write(self.assembly.take(text), height=state.height)
         elif state.target == "remove":
@@ -248,7 +249,7 @@ class _Reader:
         elif word in ("tab", "line", "lbr"):
             made = ("\t", "tab") if word == "tab" else ("\n", "line break")
             self.writing.write(self.assembly.make(*made))
-        elif word in ("v", "deleted", "f", "plain", "ansicpg") or word in _HEIGHTS:
+        elif word in ("v", "deleted", *_STRIKING, "f", "plain", "ansicpg") or word in _HEIGHTS:
             self._letter_word(word, number)
         else:
             self._paragraph_word(word, number)
@@ -260,12 +261,14 @@ class _Reader:
             state.is_hidden = number != 0
         elif word == "deleted":
             state.is_deleted = number != 0
+        elif word in _STRIKING:
+            state.is_struck = number != 0
         elif word in _HEIGHTS:
             state.height = "" if number == 0 else _HEIGHTS[word]
         elif word == "f":
             state.codec = self._fonts.get(number or 0, "") or self._default_codec
         elif word == "plain":
-            state.is_hidden, state.is_deleted, state.height = False, False, ""
+            state.is_hidden, state.is_deleted, state.is_struck, state.height = False, False, False, ""
             state.codec = self._default_codec
         elif number:
             self._default_codec = state.codec = _known_codec(f"cp{number}", DEFAULT_CODEC)

@@ -21,7 +21,8 @@ class State:
     target: str = "body"
     reason: str = ""
     is_hidden: bool = False
-    is_deleted: bool = False
+    is_deleted: bool = False  # by a tracked change
+    is_struck: bool = False
     height: Height = ""
     codec: str = DEFAULT_CODEC
     n_fallback: int = 1  # characters after \u that stand for it in programs that know no Unicode

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from gawah.errors import ExtractionError
-from gawah.extract.ocr.extractor import FORMATS
 from gawah.extract.ocr.tesseract import open_eyes
 from gawah.extract.options import Options
 from gawah.extract.speech.model import find_model
+from gawah.media_types import IMAGE_FORMATS
 
 
 class Senses:
@@ -24,7 +24,7 @@ class Senses:
         """
         if media_type.startswith(("audio/", "video/")):
             return self._ears
-        is_seen = media_type in FORMATS or quality.get("pages_ocr", 0) > 0 or quality.get("pages_unread", 0) > 0
+        is_seen = media_type in IMAGE_FORMATS or quality.get("pages_ocr", 0) > 0 or quality.get("pages_unread", 0) > 0
         return self._eyes if is_seen else ""
 
     @cached_property

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from gawah.errors import ExtractionError, NotFoundError, UsageError
 from gawah.extract.looking import FRAME, PAGE, PDF
-from gawah.extract.ocr.extractor import FORMATS
 from gawah.extract.pdf.drawing import Drawing
 from gawah.extract.sandbox import Sandbox
+from gawah.media_types import IMAGE_FORMATS
 from gawah.types import Document, ImageBox, Locator, PageBoxes
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Shown:
 
 def has_pages(media_type: str) -> bool:
     """Whether `shown_page` draws files of a type."""
-    return media_type == PDF or media_type in FORMATS
+    return media_type == PDF or media_type in IMAGE_FORMATS
 
 
 def shown_page(sandbox: Sandbox, data: bytes, media_type: str, number: int, dpi: int = DPI) -> Shown:

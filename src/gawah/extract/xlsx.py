@@ -43,6 +43,7 @@ class XlsxExtractor:
         for sheet in book.sheets:
             _put_sheet(assembly, package, book, sheet)
         _warn(assembly, book)
+        assembly.warnings += package.unread_pictures()
         title = sane_title(core_title(package), stem(source.name))
         return assembly.document(source, f"{self.name}/{self.version}", title=title)
 

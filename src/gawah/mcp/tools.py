@@ -82,7 +82,7 @@ def _filter(desk: Desk, asked: AskArguments) -> Filter | None:
 
 def search(desk: Desk, asked: SearchArguments) -> Body:
     found = desk.app.search(asked.question, cutoff=asked.limit, only=_filter(desk, asked))
-    return hits_json(found.passages, found.system, asked.question, found.degraded, found.notes)
+    return hits_json(found.passages, found.system, asked.question, found.generation, found.degraded, found.notes)
 
 
 def ask(desk: Desk, asked: AskArguments) -> Body:

@@ -5,12 +5,12 @@ The chain runs over the hash of the body, not the body: a purge can take the wor
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 
 from gawah.errors import NotFoundError
 from gawah.fingerprint import canonical_json, sha256_parts, sha256_text
 from gawah.store import records
+from gawah.store.sql import Connection
 from gawah.types import AnswerRecord, LogHead
 
 GENESIS = "0" * 64
@@ -18,7 +18,7 @@ _HEAD = "log_head"  # a row of `meta`
 
 
 def append(
-    connection: sqlite3.Connection,
+    connection: Connection,
     answer_id: str,
     status: str,
     body: Mapping[str, object],
@@ -35,28 +35,29 @@ def append(
     link = _link(previous, answer_id, status, body_sha256, now)
     seq = connection.execute(
         "INSERT INTO answers (id, created_at, status, body, body_sha256, previous_sha256, chain_sha256) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING seq",
         (answer_id, now, status, written, body_sha256, previous, link),
-    ).lastrowid
-    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_HEAD, f"{n_before + 1} {link}"))
+    ).fetchall()[0][0]
+    set_meta(connection, _HEAD, f"{n_before + 1} {link}")
     connection.executemany(
-        "INSERT OR IGNORE INTO answer_documents VALUES (?, ?)", [(seq, document_id) for document_id in document_ids]
+        "INSERT INTO answer_documents VALUES (?, ?) ON CONFLICT DO NOTHING",
+        [(seq, document_id) for document_id in document_ids],
     )
 
 
-def load(connection: sqlite3.Connection, answer_id: str) -> AnswerRecord:
+def load(connection: Connection, answer_id: str) -> AnswerRecord:
     row = connection.execute("SELECT * FROM answers WHERE id = ?", (answer_id,)).fetchone()
     if row is None:
         raise NotFoundError(f"there is no answer {answer_id}; `gawah ask` prints the id of each")
     return records.answer_record(row)
 
 
-def load_all(connection: sqlite3.Connection) -> list[AnswerRecord]:
+def load_all(connection: Connection) -> list[AnswerRecord]:
     """Oldest first."""
     return [records.answer_record(row) for row in connection.execute("SELECT * FROM answers ORDER BY seq")]
 
 
-def head(connection: sqlite3.Connection) -> LogHead | None:
+def head(connection: Connection) -> LogHead | None:
     """Where the log ended when it was last written to; it is written in the transaction that appends."""
     row = connection.execute("SELECT value FROM meta WHERE key = ?", (_HEAD,)).fetchone()
     if row is None:
@@ -65,7 +66,7 @@ def head(connection: sqlite3.Connection) -> LogHead | None:
     return LogHead(int(count), chain)
 
 
-def redact(connection: sqlite3.Connection, document_ids: Iterable[str]) -> int:
+def redact(connection: Connection, document_ids: Iterable[str]) -> int:
     """Takes out the words of every outcome that carries words of these documents; returns how many."""
     return sum(
         connection.execute(
@@ -77,7 +78,7 @@ def redact(connection: sqlite3.Connection, document_ids: Iterable[str]) -> int:
     )
 
 
-def removed_documents(connection: sqlite3.Connection) -> list[str]:
+def removed_documents(connection: Connection) -> list[str]:
     """Ids of the documents whose words the log carries and the catalog no longer has."""
     rows = connection.execute(
         "SELECT DISTINCT document_id FROM answer_documents WHERE document_id NOT IN (SELECT id FROM documents)"
@@ -111,6 +112,14 @@ def fault_at_end(head: LogHead | None, answers: Sequence[AnswerRecord]) -> str:
     if head.n_answers and answers[head.n_answers - 1].chain_sha256 != head.chain_sha256:
         return f"outcome {head.n_answers} is not the one that was recorded"
     return ""
+
+
+def set_meta(connection: Connection, key: str, value: str) -> None:
+    """One of the store's few notes on itself."""
+    connection.execute(
+        "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        (key, value),
+    )
 
 
 def _link(previous: str, answer_id: str, status: str, body_sha256: str, created_at: float) -> str:

@@ -19,7 +19,7 @@ from gawah.errors import (
     StoreError,
     StoreFullError,
 )
-from gawah.store.migrations import APPLICATION_ID, MIGRATIONS
+from gawah.store.migrations import APPLICATION_ID, MIGRATIONS, statements_of
 from gawah.store.readonly import FileState, is_writable, open_read_only
 
 FILE_NAME = "catalog.sqlite"
@@ -51,10 +51,17 @@ def _translated(error: sqlite3.Error, path: Path) -> StoreError | ForeignStoreEr
     return StoreError(f"{path}: {error}")
 
 
+class SqliteConnection(sqlite3.Connection):
+    """Implements sql.Connection: a writer is alone, so no row needs a lock of its own."""
+
+    lock_rows = ""
+    take_free = ""
+
+
 class Opened(NamedTuple):
     """A connection in autocommit mode; `relies_on` is the state of files that must not change while it reads."""
 
-    connection: sqlite3.Connection
+    connection: SqliteConnection
     relies_on: FileState | None
 
 
@@ -78,9 +85,11 @@ def connect(path: Path, *, create: bool = False) -> Opened:
     with sqlite_errors(path):
         relies_on = None
         if size is not None and not is_writable(path):
-            connection, relies_on = open_read_only(path)
+            connection, relies_on = open_read_only(path, SqliteConnection)
         else:
-            connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=256)
+            connection = sqlite3.connect(
+                path, isolation_level=None, check_same_thread=False, cached_statements=256, factory=SqliteConnection
+            )
         try:
             connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
             _migrate(connection, path)
@@ -131,9 +140,8 @@ def _migrate(connection: sqlite3.Connection, path: Path) -> None:
     with transaction(connection):
         version = connection.execute("PRAGMA user_version").fetchone()[0]  # another process may have been faster
         for number in range(version, len(MIGRATIONS)):
-            for statement in MIGRATIONS[number].split(";\n"):
-                if statement.strip():
-                    connection.execute(statement)
+            for statement in statements_of(MIGRATIONS[number], "sqlite"):
+                connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
 

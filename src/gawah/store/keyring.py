@@ -8,12 +8,12 @@ from __future__ import annotations
 import hmac
 import json
 import secrets
-import sqlite3
 from collections.abc import Sequence
 
 from gawah.errors import NotFoundError, UsageError
 from gawah.fingerprint import sha256_text
-from gawah.store.catalog import SqliteCatalog
+from gawah.store.catalog import SqlCatalog
+from gawah.store.sql import Row
 from gawah.types import ApiKey
 
 SCOPES = ("read", "ask", "ingest", "admin")
@@ -26,7 +26,7 @@ _COLUMNS = "id, name, scopes, collections, created_at, expires_at, revoked_at"
 class KeyRing:
     """The keys of a store. Threads may share it."""
 
-    def __init__(self, catalog: SqliteCatalog) -> None:
+    def __init__(self, catalog: SqlCatalog) -> None:
         self._catalog = catalog
 
     def create(
@@ -93,7 +93,7 @@ class KeyRing:
         return key if self.works(key) else None
 
 
-def _key(row: sqlite3.Row) -> ApiKey:
+def _key(row: Row) -> ApiKey:
     return ApiKey(
         row["id"],
         row["name"],

@@ -1,6 +1,13 @@
-"""Numbered migrations. Each runs in one transaction with the number that says it ran (`PRAGMA user_version`)."""
+"""Numbered migrations, the same for SQLite and PostgreSQL. Each runs in one transaction with the number that says it ran.
+
+A statement ends with ";" at the end of a line. One that begins with `-- sqlite only` or `-- postgres only` is left out
+elsewhere; column types are SQLite's and are translated (postgres/dialect.py). An index entry of PostgreSQL holds 2,700 bytes
+at most, and paths may be longer: there the hash of collection and name, the id, is what is unique.
+"""
 
 from __future__ import annotations
+
+from typing import Literal
 
 APPLICATION_ID = 0x67617768  # "gawh": SQLite keeps it in the file's header, so a foreign database is known by it
 
@@ -44,7 +51,12 @@ CREATE TABLE documents (
   updated_at     REAL NOT NULL,
   UNIQUE (collection, name)
 );
+-- postgres only
+ALTER TABLE documents DROP CONSTRAINT documents_collection_name_key;
+-- sqlite only
 CREATE INDEX documents_by_uri ON documents (uri);
+-- postgres only
+CREATE INDEX documents_by_uri ON documents USING hash (uri);
 CREATE INDEX documents_by_state ON documents (state);
 
 CREATE TABLE contents (
@@ -62,6 +74,8 @@ CREATE TABLE embeddings (
   scales       BLOB NOT NULL,
   UNIQUE (model_sha256, text_sha256)
 );
+-- postgres only
+ALTER TABLE embeddings ALTER vector SET STORAGE EXTERNAL, ALTER signs SET STORAGE EXTERNAL;
 
 CREATE TABLE chunks (
   seq          INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -167,14 +181,52 @@ CREATE INDEX requests_done_by_age ON requests_done (created_at);
 
 _QUALITY = """
 ALTER TABLE documents ADD COLUMN quality TEXT NOT NULL DEFAULT '{}';
+-- sqlite only
 UPDATE documents SET quality = coalesce(
   (SELECT json_extract(extraction, '$.quality') FROM contents WHERE document_no = documents.no), '{}');
 """
 
 _WARNINGS = """
 ALTER TABLE documents ADD COLUMN warnings TEXT NOT NULL DEFAULT '[]';
+-- sqlite only
 UPDATE documents SET warnings = coalesce(
   (SELECT json_extract(extraction, '$.warnings') FROM contents WHERE document_no = documents.no), '[]');
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _SERVING, _QUALITY, _WARNINGS)
+# A generation that is not active notes in `generation_documents` what it holds; of the active one `documents` says it.
+_GENERATIONS = """
+ALTER TABLE generations ADD COLUMN source TEXT NOT NULL DEFAULT '';
+ALTER TABLE generations ADD COLUMN switched_at REAL;
+ALTER TABLE generations ADD COLUMN dropped_at REAL;
+CREATE UNIQUE INDEX generations_one_building ON generations (state) WHERE state = 'building';
+
+ALTER TABLE documents ADD COLUMN version INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX segments_by_generation ON segments (generation, first_seq);
+CREATE INDEX deletions_by_generation ON deletions (generation, mark);
+
+CREATE TABLE generation_documents (
+  generation  INTEGER NOT NULL REFERENCES generations (id),
+  document_no INTEGER NOT NULL REFERENCES documents (no) ON DELETE CASCADE,
+  stamp       TEXT NOT NULL,
+  n_chunks    INTEGER NOT NULL,
+  n_tokens    INTEGER NOT NULL,
+  n_truncated INTEGER NOT NULL,
+  PRIMARY KEY (generation, document_no)
+) WITHOUT ROWID;
+CREATE INDEX generation_documents_by_document ON generation_documents (document_no);
+
+CREATE TABLE epochs (epoch INTEGER PRIMARY KEY, token TEXT NOT NULL);
+-- sqlite only
+INSERT INTO epochs SELECT CAST(value AS INTEGER), lower(hex(randomblob(8))) FROM meta WHERE key = 'epoch';
+-- postgres only
+INSERT INTO epochs SELECT CAST(value AS BIGINT), substr(md5(random()::text), 1, 16) FROM meta WHERE key = 'epoch';
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _SERVING, _QUALITY, _WARNINGS, _GENERATIONS)
+
+
+def statements_of(migration: str, dialect: Literal["sqlite", "postgres"]) -> list[str]:
+    """The statements of a migration that are meant for one kind of database, as written."""
+    other = {"sqlite": "-- postgres only", "postgres": "-- sqlite only"}[dialect]
+    stripped = (statement.strip() for statement in migration.split(";\n"))
+    return [statement for statement in stripped if statement and not statement.startswith(other)]

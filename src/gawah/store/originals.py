@@ -13,17 +13,18 @@ import hashlib
 import os
 import re
 import secrets
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
-from gawah.errors import StoreError, StoreFullError
+from gawah.errors import StoreCorruptError, StoreError, StoreFullError
 
 FOLDER = "originals"
 _INCOMING = "incoming"
+_NAME = re.compile(r"[0-9a-f]{2}/([0-9a-f]{64})/(?!\.{1,2}$)[^/\x00]+")
 _LOCK = "originals.lock"
 _UNSAFE = re.compile(r"[^\w.-]+")
 _NAME_CHARS = 80
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Incoming:
@@ -100,6 +101,34 @@ class Originals:
                 return path
         return None
 
+    @property
+    def root(self) -> Path:
+        return self._root.resolve()
+
+    def all(self) -> list[tuple[str, Path]]:
+        """Every original by its place below `root`, in order."""
+        names = [path.relative_to(self.root).as_posix() for path in self._files(self.root)]
+        return [(name, self.root / name) for name in names if _NAME.fullmatch(name)]
+
+    def restore(self, name: str, sha256: str, pieces: Iterable[bytes]) -> None:
+        """Puts a file back under the name that `all` gave it. Raises StoreCorruptError when it is not the one."""
+        named = _NAME.fullmatch(name)
+        incoming = self.incoming()
+        try:
+            for piece in pieces:
+                incoming.write(piece)
+            if named is None or not named.group(1) == sha256 == incoming.sha256:
+                raise StoreCorruptError(f"the original {name!r} is not the one that was kept")
+            incoming.sync()
+            target = self.root / name
+            with _os_errors(target):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                incoming.path.replace(target)
+                for above in (target.parent, target.parent.parent, self._root, self._store):
+                    _sync_folder(above)
+        finally:
+            incoming.discard()
+
     def clear_incoming(self) -> int:
         """Removes what uploads that were cut off left behind; returns how many files."""
         n_removed = 0
@@ -167,7 +196,7 @@ def _os_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in _NO_ROOM:
+        if error.errno in NO_ROOM:
             raise StoreFullError(
                 f"no room left on the disk of {path.parent}; free some and send the file again"
             ) from error

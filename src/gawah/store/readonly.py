@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from gawah.errors import StoreError
 
@@ -30,17 +30,28 @@ def state_of(path: Path) -> FileState:
     return FileState(status.st_ino, status.st_size, status.st_mtime_ns, _n_log_bytes(path))
 
 
+def inode_of(path: Path) -> int:
+    """Which file lies at a path; 0 when none does."""
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return 0
+
+
 def is_writable(path: Path) -> bool:
     """Whether this process may write the database and the files SQLite puts beside it."""
     return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
 
 
-def open_read_only(path: Path) -> tuple[sqlite3.Connection, FileState | None]:
+Made = TypeVar("Made", bound=sqlite3.Connection)
+
+
+def open_read_only(path: Path, kind: type[Made]) -> tuple[Made, FileState | None]:
     """A connection that cannot write, and the state of the files it relies on; None when SQLite's own locks hold.
 
     Raises StoreError when there are changes in the log that nobody can read without writing.
     """
-    connection = _opened(path, "mode=ro")
+    connection = _opened(path, "mode=ro", kind)
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.OperationalError as error:
@@ -51,13 +62,15 @@ def open_read_only(path: Path) -> tuple[sqlite3.Connection, FileState | None]:
                 f"{path} was not closed: its newest changes are in {path.name}-wal, which cannot be read without write "
                 f"permission; run `gawah status` once with it, or copy the folder {path.parent}"
             ) from error
-        return _opened(path, "immutable=1"), state
+        return _opened(path, "immutable=1", kind), state
     return connection, None
 
 
-def _opened(path: Path, how: str) -> sqlite3.Connection:
+def _opened(path: Path, how: str, kind: type[Made]) -> Made:
     uri = f"{path.absolute().as_uri()}?{how}"
-    return sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, cached_statements=256)
+    return sqlite3.connect(
+        uri, uri=True, isolation_level=None, check_same_thread=False, cached_statements=256, factory=kind
+    )
 
 
 def _n_log_bytes(path: Path) -> int:

@@ -1,16 +1,17 @@
-"""Rows to values: how documents, chunks, passages and embeddings come out of SQLite."""
+"""Rows to values: how documents, chunks, passages and embeddings come out of the database."""
 
 from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from gawah.errors import ExtractionError
 from gawah.ports import Embedding, TokenCodes
+from gawah.store.sql import Row
 from gawah.types import (
     Advance,
     AnswerRecord,
@@ -34,16 +35,16 @@ from gawah.types import (
 )
 from gawah.wire import from_json, to_json
 
-Row = sqlite3.Row
-
 # How `extraction_json` writes what begins a place, and that there is none. Quotes inside of strings are escaped.
 _PLACE_BEGINS = re.compile(r'\{"span":\[([0-9]+),([0-9]+)\]')
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _NO_PLACES = '"places":[]'
 
 DOCUMENT_COLUMNS = (
     "d.no, d.id, d.collection, d.name, d.uri, d.media_type, d.size_bytes, d.file_sha256, d.indexed_sha256, d.state, "
     "d.failure_code, d.failure_reason, d.retryable, d.attempts, d.next_try_at, d.title, d.language, d.text_sha256, "
-    "d.stamp, d.n_chars, d.n_chunks, d.n_tokens, d.n_truncated, d.quality, d.warnings, d.updated_at"
+    "d.stamp, d.n_chars, d.n_chunks, d.n_tokens, d.n_truncated, d.quality, d.warnings, d.updated_at, "
+    "d.version"
 )
 CHUNK_COLUMNS = (
     "c.id AS chunk_id, d.id AS document_id, c.ordinal, c.section, c.first, c.past, c.n_tokens, c.n_head_chars, c.text"
@@ -79,7 +80,12 @@ def document_record(row: Row) -> DocumentRecord:
         updated_at=row["updated_at"],
         quality=json.loads(row["quality"]),
         warnings=tuple(json.loads(row["warnings"])),
+        version=row["version"],
     )
+
+
+def stamp_json(stamp: Stamp) -> str:
+    return json.dumps(to_json(stamp), sort_keys=True)
 
 
 def chunk(row: Row) -> Chunk:
@@ -109,6 +115,23 @@ def passage(row: Row, hit: Hit, cosine_distance: float) -> Passage:
         cosine_distance=cosine_distance,
         locator=locator,
     )
+
+
+def require_storable(document: Document) -> None:
+    """Raises ExtractionError `unstorable_text` for words that no database keeps: U+0000, and halves of surrogate pairs."""
+    texts = [document.text, document.title, *document.warnings]
+    texts += [block.title for block in document.blocks] + [removal.text for removal in document.removed]
+    for text in texts:
+        if (found := _UNSTORABLE.search(text)) is not None:
+            raise ExtractionError(
+                "unstorable_text",
+                f"its text holds U+{ord(found.group()):04X}, which is no character; repair the file and ingest it again",
+            )
+
+
+def storable(reason: str) -> str:
+    r"""A line for people with what no database keeps as text (U+0000, unpaired surrogates) written as `\x00`, `\ud800`."""
+    return reason.replace("\x00", "\\x00").encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def embedding(vector: bytes, signs: bytes, scales: bytes) -> Embedding:

@@ -3,42 +3,58 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gawah.errors import NotFoundError
-from gawah.fragment import locate_each
-from gawah.ports import IndexRow, SegmentRecord
-from gawah.store import records
+from gawah.ports import Embedding, IndexRow, SegmentRecord
+from gawah.store import epochs, generations, records
+from gawah.store.listing import MOST_CHARS, Listing
+from gawah.store.sql import Connection, Row
 from gawah.types import (
-    CharRange,
     Chunk,
-    Document,
     DocumentRecord,
     Filter,
     Hit,
-    Locator,
+    Holding,
     ModelStamp,
     Passage,
-    Span,
 )
-from gawah.wire import from_json
+
+_ROWS_A_PAGE = 1024  # 15 MiB of MiniLM's vectors and token codes
 
 
-class SqliteSnapshot:
+class SqlSnapshot(Listing):
     """Implements ports.Snapshot. It is valid while its transaction is open."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        self.epoch = int(self._one("SELECT value FROM meta WHERE key = 'epoch'")[0])
-        active = connection.execute("SELECT id, model FROM generations WHERE state = 'active'").fetchone()
-        self.generation: int = active[0] if active else 0
-        self.model: ModelStamp | None = from_json(ModelStamp, json.loads(active[1])) if active else None
+    def __init__(self, connection: Connection, generation: int | None = None) -> None:
+        """Of the active generation unless one is named; NotFoundError for one that never was."""
+        super().__init__(connection)
+        self.epoch, self.token = epochs.current(connection)
+        read = generations.active(connection) if generation is None else generations.of(connection, generation)
+        self.generation: int = read.id if read else 0
+        self.model: ModelStamp | None = read.model if read else None
+
+    # --- generations
+
+    def holding(self, generation: int) -> Holding:
+        return generations.holding(self._connection, generation)
+
+    def pending(self, generation: int) -> list[DocumentRecord]:
+        """Searchable documents that a generation lacks, by number; none of the active one."""
+        return generations.pending(self._connection, generation)
+
+    def segment_names(self) -> list[str]:
+        """Of the registered segments of every generation."""
+        return [row[0] for row in self._connection.execute("SELECT name FROM segments ORDER BY name")]
 
     # --- the index's feed
+
+    def knows(self, epoch: int, token: str) -> bool:
+        """Whether this catalog was at that epoch, not long ago."""
+        return epochs.knows(self._connection, epoch, token)
 
     def segments(self) -> list[SegmentRecord]:
         rows = self._connection.execute(
@@ -49,13 +65,18 @@ class SqliteSnapshot:
         return [SegmentRecord(*row) for row in rows]
 
     def rows(self, after_seq: int) -> Iterator[IndexRow]:
-        cursor = self._connection.execute(
-            "SELECT c.seq, c.id, c.document_no, c.text, e.vector, e.signs, e.scales FROM chunks c "
-            "JOIN embeddings e ON e.id = c.embedding WHERE c.generation = ? AND c.seq > ? ORDER BY c.seq",
-            (self.generation, after_seq),
-        )
-        for seq, chunk_id, document_no, text, vector, signs, scales in cursor:
-            yield IndexRow(seq, chunk_id, document_no, text, records.embedding(vector, signs, scales))
+        while True:
+            page = self._connection.execute(
+                "SELECT c.seq, c.id, c.document_no, c.text, e.vector, e.signs, e.scales FROM chunks c "
+                "JOIN embeddings e ON e.id = c.embedding WHERE +c.generation = ? AND c.seq > ? "  # + : read along seq
+                "ORDER BY c.seq LIMIT ?",
+                (self.generation, after_seq, _ROWS_A_PAGE),
+            ).fetchall()
+            for seq, chunk_id, document_no, text, vector, signs, scales in page:
+                yield IndexRow(seq, chunk_id, document_no, text, records.embedding(vector, signs, scales))
+            if len(page) < _ROWS_A_PAGE:
+                return
+            after_seq = page[-1][0]
 
     def deleted(self, after: int) -> tuple[NDArray[np.int64], int]:
         rows = self._connection.execute(
@@ -74,9 +95,37 @@ class SqliteSnapshot:
             if chosen:
                 values.append(json.dumps(list(chosen)))
                 wanted.append(clause.replace("?1", f"?{len(values)}").replace("(?)", f"(?{len(values)})"))
-        where = " AND ".join(wanted) or "1"
+        where = " AND ".join(wanted) or "1 = 1"
         rows = self._connection.execute(f"SELECT no FROM documents WHERE {where} ORDER BY no", values)  # noqa: S608
         return np.array([row[0] for row in rows], np.int64)
+
+    def n_chunks(self) -> int:
+        return int(self._one("SELECT count(*) FROM chunks WHERE generation = ?", (self.generation,))[0])
+
+    def seqs(self) -> NDArray[np.int64]:
+        rows = self._connection.execute("SELECT seq FROM chunks WHERE generation = ? ORDER BY seq", (self.generation,))
+        return np.fromiter((row[0] for row in rows), np.int64)
+
+    def chunk_ids_of(self, seqs: Sequence[int]) -> dict[int, str]:
+        rows = self._connection.execute(
+            "SELECT seq, id FROM chunks WHERE generation = ? AND seq IN (SELECT CAST(value AS BIGINT) FROM json_each(?))",
+            (self.generation, json.dumps(list(seqs))),
+        )
+        return {row[0]: row[1] for row in rows}
+
+    def embeddings_of(self, chunk_ids: Sequence[str]) -> dict[str, Embedding]:
+        rows = self._connection.execute(
+            "SELECT c.id, e.vector, e.signs, e.scales FROM chunks c JOIN embeddings e ON e.id = c.embedding "
+            "WHERE c.generation = ? AND c.id IN (SELECT value FROM json_each(?))",
+            (self.generation, json.dumps(list(chunk_ids))),
+        )
+        return {row[0]: records.embedding(*row[1:]) for row in rows}
+
+    def first_chunk_ids(self, size: int) -> list[str]:
+        rows = self._connection.execute(
+            "SELECT id FROM chunks WHERE generation = ? ORDER BY id LIMIT ?", (self.generation, size)
+        )
+        return [row[0] for row in rows]
 
     # --- passages
 
@@ -85,14 +134,22 @@ class SqliteSnapshot:
 
     def passages(self, ranked: Sequence[tuple[str, float, float]]) -> list[Passage]:
         """(chunk id, score, cosine distance) in rank order to passages; raises NotFoundError for an unknown chunk."""
-        found = []
-        for rank, (chunk_id, score, distance) in enumerate(ranked, start=1):
-            row = self._chunk_row(records.PASSAGE_COLUMNS, chunk_id)
-            found.append(records.passage(row, Hit(chunk_id, score, rank), distance))
-        return found
+        rows = self._connection.execute(
+            f"SELECT {records.PASSAGE_COLUMNS} FROM chunks c JOIN documents d ON d.no = c.document_no "  # noqa: S608
+            "WHERE c.generation = ? AND c.id IN (SELECT value FROM json_each(?))",
+            (self.generation, json.dumps([chunk_id for chunk_id, _, _ in ranked])),
+        )
+        by_id = {row["chunk_id"]: row for row in rows.fetchall()}
+        for chunk_id, _, _ in ranked:
+            if chunk_id not in by_id:
+                raise NotFoundError(f"no chunk {chunk_id} in generation {self.generation}")
+        return [
+            records.passage(by_id[chunk_id], Hit(chunk_id, score, rank), distance)
+            for rank, (chunk_id, score, distance) in enumerate(ranked, start=1)
+        ]
 
-    def _chunk_row(self, columns: str, chunk_id: str) -> sqlite3.Row:
-        row: sqlite3.Row | None = self._connection.execute(
+    def _chunk_row(self, columns: str, chunk_id: str) -> Row:
+        row: Row | None = self._connection.execute(
             f"SELECT {columns} FROM chunks c JOIN documents d ON d.no = c.document_no "  # noqa: S608
             "WHERE c.generation = ? AND c.id = ?",
             (self.generation, chunk_id),
@@ -104,9 +161,11 @@ class SqliteSnapshot:
     def context(self, chunk_id: str, n_chars: int) -> tuple[str, str]:
         """Up to `n_chars` characters of the canonical text before and after a chunk."""
         row = self._one(
-            "SELECT substr(t.text, max(c.first - ?1, 0) + 1, min(c.first, ?1)), substr(t.text, c.past + 1, ?1) "
-            "FROM chunks c JOIN contents t ON t.document_no = c.document_no WHERE c.generation = ?2 AND c.id = ?3",
-            (n_chars, self.generation, chunk_id),
+            "SELECT substr(t.text, CAST(CASE WHEN c.first > ?1 THEN c.first - ?1 ELSE 0 END AS INTEGER) + 1, "
+            "CAST(CASE WHEN c.first > ?1 THEN ?1 ELSE c.first END AS INTEGER)), "
+            "substr(t.text, CAST(c.past AS INTEGER) + 1, CAST(?1 AS INTEGER)) FROM chunks c "
+            "JOIN contents t ON t.document_no = c.document_no WHERE c.generation = ?2 AND c.id = ?3",
+            (min(n_chars, MOST_CHARS), self.generation, chunk_id),
         )
         return row[0], row[1]
 
@@ -125,8 +184,6 @@ class SqliteSnapshot:
         )
         return dict(rows.fetchall())
 
-    # --- documents
-
     def documents(self, only: Filter | None = None) -> list[DocumentRecord]:
         """Ordered by collection and name."""
         admitted = set(self.document_numbers(only).tolist()) if only else None
@@ -134,122 +191,3 @@ class SqliteSnapshot:
             f"SELECT {records.DOCUMENT_COLUMNS} FROM documents d ORDER BY d.collection, d.name"  # noqa: S608
         )
         return [records.document_record(row) for row in rows if admitted is None or row["no"] in admitted]
-
-    def find_document(self, id_or_name: str) -> DocumentRecord:
-        """Raises NotFoundError when nothing, or more than one document of that name, is there."""
-        rows = self._connection.execute(
-            f"SELECT {records.DOCUMENT_COLUMNS} FROM documents d WHERE d.id = ?1 OR d.name = ?1",  # noqa: S608
-            (id_or_name,),
-        ).fetchall()
-        if not rows:
-            raise NotFoundError(f"no document {id_or_name}; {self._meant(id_or_name)}`gawah ls` lists them")
-        if len(rows) > 1:
-            ids = ", ".join(f"{row['id']} ({row['collection']})" for row in rows)
-            raise NotFoundError(f"{len(rows)} documents are named {id_or_name}; name one by its id: {ids}")
-        return records.document_record(rows[0])
-
-    def _meant(self, name: str) -> str:
-        """Up to three documents with that in their names, as half a line of an error; empty when there is none."""
-        rows = self._connection.execute(
-            "SELECT DISTINCT name FROM documents WHERE ?1 <> '' AND instr(lower(name), lower(?1)) ORDER BY name LIMIT 3",
-            (name,),
-        ).fetchall()
-        return f"did you mean {' or '.join(row['name'] for row in rows)}? " if rows else ""
-
-    def document(self, document_id: str) -> DocumentRecord:
-        """By its id alone, whatever another may be named; raises NotFoundError."""
-        row = self._connection.execute(
-            f"SELECT {records.DOCUMENT_COLUMNS} FROM documents d WHERE d.id = ?",  # noqa: S608
-            (document_id,),
-        ).fetchone()
-        if row is None:
-            raise NotFoundError(f"no document {document_id}")
-        return records.document_record(row)
-
-    def load_document(self, document_no: int) -> Document:
-        """The canonical text with its structure; raises NotFoundError when no version was ever ready."""
-        row = self._connection.execute(
-            f"SELECT {records.DOCUMENT_COLUMNS}, t.text, t.extraction FROM documents d "  # noqa: S608
-            "JOIN contents t ON t.document_no = d.no WHERE d.no = ?",
-            (document_no,),
-        ).fetchone()
-        if row is None:
-            raise NotFoundError(f"document number {document_no} has no text: no version of it was ever ready")
-        return records.document(row)
-
-    def locate(self, document_id: str, text_sha256: str, spans: Sequence[Span]) -> list[Locator] | None:
-        """Where each span of a canonical text is in the original; None when the document has another text, or is gone."""
-        row = self._connection.execute(
-            "SELECT t.text, t.extraction FROM documents d JOIN contents t ON t.document_no = d.no "
-            "WHERE d.id = ? AND d.text_sha256 = ?",
-            (document_id, text_sha256),
-        ).fetchone()
-        if row is None:
-            return None
-        has_places, near = records.places_near(row["extraction"], spans)
-        if has_places and not near:
-            return [CharRange(span.start, span.end) for span in spans]
-        return locate_each(near, row["text"], spans)
-
-    def page(
-        self, collections: Sequence[str], state: str, after: tuple[str, str], limit: int, words: str = ""
-    ) -> list[DocumentRecord]:
-        """Documents behind (collection, name), by collection and name; no collections, state or words mean all.
-
-        `words` must stand in the name or the title, in any case of ASCII letters.
-        """
-        rows = self._connection.execute(
-            f"SELECT {records.DOCUMENT_COLUMNS} FROM documents d "  # noqa: S608
-            "WHERE (?1 = '[]' OR d.collection IN (SELECT value FROM json_each(?1))) AND (?2 = '' OR d.state = ?2) "
-            "AND (d.collection, d.name) > (?3, ?4) "
-            "AND (?5 = '' OR instr(lower(d.name), lower(?5)) OR instr(lower(d.title), lower(?5))) "
-            "ORDER BY d.collection, d.name LIMIT ?6",
-            (json.dumps(list(collections)), state, *after, words, limit),
-        )
-        return [records.document_record(row) for row in rows]
-
-    def changed_since(self, time: float) -> list[DocumentRecord]:
-        """Documents that something happened to at or after a time, oldest change first."""
-        rows = self._connection.execute(
-            f"SELECT {records.DOCUMENT_COLUMNS} FROM documents d WHERE d.updated_at >= ? ORDER BY d.updated_at, d.no",  # noqa: S608
-            (time,),
-        )
-        return [records.document_record(row) for row in rows]
-
-    def count(self) -> int:
-        """How many documents there are, in whatever state."""
-        return int(self._connection.execute("SELECT count(*) FROM documents").fetchone()[0])
-
-    def names(self) -> dict[str, tuple[str, str]]:
-        """Collection and name of every document, by its id."""
-        rows = self._connection.execute("SELECT id, collection, name FROM documents")
-        return {row["id"]: (row["collection"], row["name"]) for row in rows}
-
-    def counts(self) -> list[tuple[str, str, int, int, int]]:
-        """(collection, state, documents, chunks, bytes), by collection and state."""
-        rows = self._connection.execute(
-            "SELECT collection, state, count(*), sum(n_chunks), sum(size_bytes) FROM documents GROUP BY 1, 2 ORDER BY 1, 2"
-        )
-        return [tuple(row) for row in rows]
-
-    def text_window(self, document_no: int, start: int, n_chars: int) -> str:
-        """Code points of a canonical text from `start` on; raises NotFoundError when no version was ever ready."""
-        row = self._connection.execute(
-            "SELECT substr(text, ?, ?) FROM contents WHERE document_no = ?", (start + 1, n_chars, document_no)
-        ).fetchone()
-        if row is None:
-            raise NotFoundError(f"document number {document_no} has no text: no version of it was ever ready")
-        return str(row[0])
-
-    def n_jobs(self) -> int:
-        return int(self._one("SELECT count(*) FROM jobs")[0])
-
-    def n_documents(self) -> dict[str, int]:
-        """Documents by state."""
-        return dict(self._connection.execute("SELECT state, count(*) FROM documents GROUP BY state").fetchall())
-
-    def _one(self, sql: str, values: Sequence[object] = ()) -> sqlite3.Row:
-        row: sqlite3.Row | None = self._connection.execute(sql, values).fetchone()
-        if row is None:
-            raise NotFoundError("the row is gone from the catalog; run `gawah doctor`")
-        return row

@@ -7,14 +7,14 @@ crash, or the one who sent it was never told that it had arrived.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gawah.errors import NotFoundError
 from gawah.store import jobs
-from gawah.store.catalog import SqliteCatalog
+from gawah.store.catalog import SqlCatalog
+from gawah.store.sql import Connection, Order, Row
 from gawah.types import Upload
 
 REMEMBERED_S = 86_400.0  # how long a request that was done is known again
@@ -33,7 +33,7 @@ class OnceKey:
 class Uploads:
     """The rows of what came in. Threads may share it."""
 
-    def __init__(self, catalog: SqliteCatalog) -> None:
+    def __init__(self, catalog: SqlCatalog) -> None:
         self._catalog = catalog
 
     def accept(
@@ -49,17 +49,20 @@ class Uploads:
     ) -> Upload:
         """Queues a document and notes the file it is read from; when this returns, a power cut undoes neither."""
         now = self._catalog.clock()
-        with self._catalog.writing() as opened:
-            (document_id,) = jobs.enqueue(opened, [(collection, name, uri)], now)
-            no = opened.execute(
-                "INSERT INTO uploads (document_id, collection, name, sha256, size_bytes, path, created_at) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (document_id, collection, name, sha256, size_bytes, path, now),
-            ).lastrowid
-            assert no is not None
-            if once is not None:
-                _remember(opened, once, {"upload": no}, now)
-        return Upload(no, document_id, collection, name, sha256, size_bytes, path, now)
+
+        def write() -> Upload:
+            with self._catalog.writing(Order.CONTENT) as opened:
+                (document_id,) = jobs.enqueue(opened, [(collection, name, uri)], now)
+                no = opened.execute(
+                    "INSERT INTO uploads (document_id, collection, name, sha256, size_bytes, path, created_at) "
+                    "VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING no",
+                    (document_id, collection, name, sha256, size_bytes, path, now),
+                ).fetchall()[0][0]
+                if once is not None:
+                    _remember(opened, once, {"upload": no}, now)
+            return Upload(no, document_id, collection, name, sha256, size_bytes, path, now)
+
+        return self._catalog.again(write)
 
     def upload(self, no: int) -> Upload:
         """Raises NotFoundError."""
@@ -79,7 +82,7 @@ class Uploads:
         """Newest first, those with a smaller number than `before`; no collections mean all."""
         with self._catalog.reading() as opened:
             rows = opened.execute(
-                "SELECT * FROM uploads WHERE (?1 IS NULL OR no < ?1) "
+                "SELECT * FROM uploads WHERE (CAST(?1 AS BIGINT) IS NULL OR no < ?1) "
                 "AND (?2 = '[]' OR collection IN (SELECT value FROM json_each(?2))) ORDER BY no DESC LIMIT ?3",
                 (before, json.dumps(list(collections)), limit),
             ).fetchall()
@@ -103,7 +106,7 @@ class Uploads:
 
     def note_asker(self, answer_id: str, key_id: str, once: OnceKey | None = None) -> None:
         with self._catalog.writing() as opened:
-            opened.execute("INSERT OR IGNORE INTO askers VALUES (?, ?)", (answer_id, key_id))
+            opened.execute("INSERT INTO askers VALUES (?, ?) ON CONFLICT DO NOTHING", (answer_id, key_id))
             if once is not None:
                 _remember(opened, once, {"answer": answer_id}, self._catalog.clock())
 
@@ -117,12 +120,16 @@ class Uploads:
         """Newest first: number, id, time, status and question of recorded outcomes; of one asker, or of all."""
         with self._catalog.reading() as opened:
             rows = opened.execute(
-                "SELECT a.seq, a.id, a.created_at, a.status, json_extract(a.body, '$.question') AS question "
-                "FROM answers a LEFT JOIN askers k ON k.answer_id = a.id "
-                "WHERE (?1 IS NULL OR a.seq < ?1) AND (?2 IS NULL OR k.key_id = ?2) ORDER BY a.seq DESC LIMIT ?3",
+                "SELECT a.seq, a.id, a.created_at, a.status, a.body FROM answers a "
+                "LEFT JOIN askers k ON k.answer_id = a.id WHERE (CAST(?1 AS BIGINT) IS NULL OR a.seq < ?1) "
+                "AND (CAST(?2 AS TEXT) IS NULL OR k.key_id = ?2) ORDER BY a.seq DESC LIMIT ?3",
                 (before, key_id, limit),
             ).fetchall()
-        return [dict(row) for row in rows]
+        return [
+            {name: row[name] for name in ("seq", "id", "created_at", "status")}
+            | {"question": json.loads(row["body"]).get("question") if row["body"] is not None else None}
+            for row in rows
+        ]
 
     # --- requests that must be done once
 
@@ -137,15 +144,16 @@ class Uploads:
         return None if row is None else (row["request_sha256"], json.loads(row["made"]))
 
 
-def _remember(opened: sqlite3.Connection, once: OnceKey, made: dict[str, Any], now: float) -> None:
+def _remember(opened: Connection, once: OnceKey, made: dict[str, Any], now: float) -> None:
     opened.execute("DELETE FROM requests_done WHERE created_at <= ?", (now - REMEMBERED_S,))
     opened.execute(
-        "INSERT OR REPLACE INTO requests_done VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO requests_done VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (key_id, route, idempotency) DO UPDATE SET "
+        "request_sha256 = excluded.request_sha256, made = excluded.made, created_at = excluded.created_at",
         (once.key_id, once.route, once.idempotency, once.request_sha256, json.dumps(made), now),
     )
 
 
-def _upload(row: sqlite3.Row) -> Upload:
+def _upload(row: Row) -> Upload:
     return Upload(
         row["no"],
         row["document_id"],

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from gawah.errors import LeaseLostError, StampMismatchError
+from gawah.errors import LeaseLostError, StampMismatchError, UsageError
 from gawah.fingerprint import chunk_id, document_id, sha256_text
 from gawah.fragment import locate, locate_each
-from gawah.ports import Catalog, Embedding, TokenCodes
+from gawah.ports import Catalog, Embedding, SegmentRecord, TokenCodes
 from gawah.types import (
     Advance,
     Block,
@@ -22,9 +22,12 @@ from gawah.types import (
     Conservation,
     Document,
     DocumentCounters,
+    DocumentRecord,
     DocumentState,
+    DroppedGeneration,
     Failure,
     Filter,
+    Holding,
     IndexedChunk,
     Job,
     LogHead,
@@ -39,6 +42,7 @@ from gawah.types import (
 )
 
 MODEL = ModelStamp("fake", "f" * 64, 64, 256, "sign1-fp16/1")
+OTHER = replace(MODEL, name="fake of the same dimension", sha256="e" * 64)
 
 
 def make_document(name: str, text: str, *, collection: str = "default") -> Document:
@@ -211,6 +215,35 @@ class CatalogContract:
             assert sorted(gone) == old
             assert snapshot.deleted(mark)[0].size == 0
 
+    def test_an_index_elsewhere_is_told_what_lives(self, catalog: Any) -> None:
+        add(catalog, "a.txt", "First line.\n\nSecond line.\n")
+        add(catalog, "b.txt", "Third line.\n")
+        with catalog.snapshot() as snapshot:
+            first = snapshot.find_document("a.txt").no
+            rows = list(snapshot.rows(0))
+            assert snapshot.n_chunks() == len(rows) == 3
+            assert snapshot.seqs().tolist() == [row.seq for row in rows]
+            assert snapshot.chunk_ids_of([rows[2].seq, rows[0].seq, 999]) == {
+                row.seq: row.chunk_id for row in (rows[0], rows[2])
+            }
+            assert snapshot.first_chunk_ids(2) == sorted(row.chunk_id for row in rows)[:2]
+            found = snapshot.embeddings_of([rows[1].chunk_id, "none"])
+            assert list(found) == [rows[1].chunk_id]
+            assert np.array_equal(found[rows[1].chunk_id].vector, rows[1].embedding.vector)
+            assert np.array_equal(found[rows[1].chunk_id].tokens.scales, rows[1].embedding.tokens.scales)
+        catalog.delete_documents([first])
+        with catalog.snapshot() as snapshot:
+            assert snapshot.seqs().tolist() == [rows[2].seq]
+            assert snapshot.n_chunks() == 1
+            assert snapshot.chunk_ids_of([row.seq for row in rows]) == {rows[2].seq: rows[2].chunk_id}
+            assert snapshot.embeddings_of([rows[0].chunk_id]) == {}
+
+    def test_a_store_has_one_name_for_ever(self, catalog: Any) -> None:
+        name = catalog.identity()
+        add(catalog, "a.txt", "First line.\n")
+        assert catalog.identity() == name
+        assert name.isalnum()
+
     def test_known_texts_are_not_embedded_twice_and_go_with_their_last_chunk(self, catalog: Any) -> None:
         first = make_document("same title", "Shared.\n")
         keys = [item.text_sha256 for item in make_chunks(first)]
@@ -312,6 +345,159 @@ class CatalogContract:
             assert len(list(snapshot.rows(0))) == 1
             assert snapshot.model == MODEL
 
+    def test_a_generation_is_built_beside_the_active_one_and_switched_to_at_once(self, catalog: Any) -> None:
+        add(catalog, "a.txt", "One.\nTwo.\n")
+        add(catalog, "empty.txt", "")
+        first = catalog.generation_for(MODEL, "old")
+        second = catalog.begin_generation(OTHER, "new")
+        assert catalog.begin_generation(OTHER, "new") == second != first
+        assert catalog.switch_generation(second) == 2
+        with catalog.snapshot(second) as snapshot:
+            assert [record.name for record in snapshot.pending(second)] == ["a.txt", "empty.txt"]
+            assert (snapshot.generation, snapshot.model, list(snapshot.rows(0))) == (second, OTHER, [])
+            assert snapshot.pending(first) == []
+            assert [one.id for one in catalog.generations()] == [first, second]  # also inside of a snapshot
+        n_brought = _bring_up(catalog, second, OTHER)
+        assert n_brought == 2
+        with catalog.snapshot() as snapshot:
+            assert (snapshot.model, len(list(snapshot.rows(0)))) == (MODEL, 2)  # the old one answers until the switch
+            assert snapshot.find_document("a.txt").stamp == make_stamp()
+            epoch = snapshot.epoch
+        assert catalog.switch_generation(second) == 0
+        with catalog.snapshot() as snapshot:
+            assert (snapshot.generation, snapshot.model, len(list(snapshot.rows(0)))) == (second, OTHER, 2)
+            assert snapshot.find_document("a.txt").stamp == make_stamp(OTHER)
+            assert snapshot.n_chunks_by_document() == {
+                record.no: record.counters.n_chunks for record in snapshot.documents() if record.counters.n_chunks
+            }
+            assert snapshot.epoch > epoch
+            assert (snapshot.holding(first), snapshot.holding(second)) == (Holding(2, 2, 0), Holding(2, 2, 0))
+        states = {one.id: (one.state, one.source) for one in catalog.generations()}
+        assert states == {first: ("retired", "old"), second: ("active", "new")}
+        assert catalog.switch_generation(first) == 0  # and back
+        with catalog.snapshot() as snapshot:
+            assert (snapshot.model, snapshot.find_document("a.txt").stamp) == (MODEL, make_stamp())
+
+    def test_no_generation_holds_another_version_than_the_newest(self, catalog: Any) -> None:
+        add(catalog, "a.txt", "Old.\n")
+        add(catalog, "b.txt", "Goes.\n")
+        second = catalog.begin_generation(OTHER, "new")
+        _bring_up(catalog, second, OTHER)
+        with catalog.snapshot() as snapshot:
+            stale = snapshot.find_document("a.txt")
+            gone = snapshot.find_document("b.txt")
+        add(catalog, "a.txt", "New.\n")
+        catalog.delete_documents([gone.no])
+        with catalog.snapshot(second) as snapshot:
+            assert list(snapshot.rows(0)) == []
+            assert [record.name for record in snapshot.pending(second)] == ["a.txt"]
+            assert len(snapshot.deleted(0)[0]) == 2
+        document = make_document("a.txt", "Old.\n")
+        assert not _rechunk(catalog, second, stale, document, OTHER)
+        assert not _rechunk(catalog, second, gone, make_document("b.txt", "Goes.\n"), OTHER)
+        assert catalog.switch_generation(second) == 1
+        assert _bring_up(catalog, second, OTHER) == 1
+        assert catalog.switch_generation(second) == 0
+        with catalog.snapshot() as snapshot:
+            assert [row.text for row in snapshot.rows(0)] == ["[a.txt]\nNew."]
+
+    def test_a_document_that_failed_is_as_pending_as_its_older_version_is_searchable(self, catalog: Any) -> None:
+        add(catalog, "a.txt", "Good.\n")
+        catalog.enqueue([("default", name, f"file:///{name}") for name in ("a.txt", "never.txt")])
+        for _ in range(2):
+            catalog.fail(catalog.claim("tester"), Failure("undecodable", "no encoding fits", retryable=False))
+        second = catalog.begin_generation(OTHER, "new")
+        with catalog.snapshot() as snapshot:
+            assert [record.name for record in snapshot.pending(second)] == ["a.txt"]
+
+    def test_a_generation_takes_chunks_of_its_own_model_only_and_only_what_was_embedded(self, catalog: Any) -> None:
+        document = add(catalog, "a.txt", "One.\n")
+        second = catalog.begin_generation(OTHER, "new")
+        with catalog.snapshot() as snapshot:
+            record = snapshot.find_document("a.txt")
+        try:
+            _rechunk(catalog, second, record, document, MODEL)
+        except StampMismatchError as error:
+            assert "fake" in str(error)
+        else:
+            raise AssertionError("chunks of another model were let in")
+        counters = DocumentCounters(5, 1, 3, 0)
+        chunks = make_chunks(document)
+        assert not catalog.rechunk_document(second, record, chunks, make_stamp(OTHER), counters)
+        assert _rechunk(catalog, second, record, document, OTHER)
+        assert _rechunk(catalog, second, record, document, OTHER)  # twice is once
+        with catalog.snapshot(second) as snapshot:
+            assert len(list(snapshot.rows(0))) == 1
+
+    def test_after_a_switch_the_old_model_writes_nothing_and_is_told_the_way_out(self, catalog: Any) -> None:
+        add(catalog, "a.txt", "One.\n")
+        second = catalog.begin_generation(OTHER, "folder/of/the/new")
+        for attempt in (lambda: catalog.generation_for(OTHER), lambda: _commit_under(catalog, OTHER)):
+            try:
+                attempt()
+            except StampMismatchError as error:
+                assert "half built" in str(error)
+                continue
+            raise AssertionError("half a migration was used")
+        _bring_up(catalog, second, OTHER)
+        catalog.switch_generation(second)
+        for attempt in (lambda: catalog.generation_for(MODEL), lambda: _commit_under(catalog, MODEL)):
+            try:
+                attempt()
+            except StampMismatchError as error:
+                assert "set model = folder/of/the/new" in str(error)
+                assert "--rollback" in str(error)
+                continue
+            raise AssertionError("the old model was let in after the switch")
+
+    def test_one_generation_is_built_at_a_time(self, catalog: Any) -> None:
+        add(catalog, "a.txt", "One.\n")
+        catalog.begin_generation(OTHER, "new")
+        try:
+            catalog.begin_generation(replace(MODEL, sha256="d" * 64), "third")
+        except UsageError as error:
+            assert "--drop" in str(error)
+            return
+        raise AssertionError("two were built at once")
+
+    def test_what_is_dropped_leaves_nothing_and_what_answers_cannot_be(self, catalog: Any) -> None:
+        document = add(catalog, "a.txt", "One.\nTwo.\n")
+        keys = [item.text_sha256 for item in make_chunks(document)]
+        first = catalog.generation_for(MODEL)
+        second = catalog.begin_generation(OTHER, "new")
+        _bring_up(catalog, second, OTHER)
+        catalog.switch_generation(second)
+        try:
+            catalog.drop_generation(second)
+        except UsageError:
+            pass
+        else:
+            raise AssertionError("the active generation was dropped")
+        record = SegmentRecord("g1-1-2-abc", first, 1, 2, 2, "0" * 64)
+        catalog.replace_segments([], record)
+        with catalog.snapshot() as snapshot:
+            assert (snapshot.segments(), snapshot.segment_names()) == ([], [record.name])
+        assert catalog.drop_generation(first) == DroppedGeneration(first, 2, 2, 1)
+        assert (catalog.known_embeddings(MODEL, keys), len(catalog.known_embeddings(OTHER, keys))) == (set(), 2)
+        with catalog.snapshot(first) as snapshot:
+            assert list(snapshot.rows(0)) == []
+            assert [one.name for one in snapshot.pending(first)] == ["a.txt"]
+            assert snapshot.segment_names() == []
+        third = catalog.begin_generation(MODEL, "old")  # under a new number: indexes may have kept the old one's
+        assert [one.state for one in catalog.generations()] == ["retired", "active", "building"]
+        assert third > second
+
+    def test_an_epoch_is_known_by_number_and_token(self, catalog: Any) -> None:
+        add(catalog, "a.txt", "One.\n")
+        with catalog.snapshot() as before:
+            assert before.knows(before.epoch, before.token)
+            assert not before.knows(before.epoch, "another")
+            assert not before.knows(before.epoch + 1, before.token)
+        add(catalog, "b.txt", "Two.\n")
+        with catalog.snapshot() as after:
+            assert after.token != before.token
+            assert after.knows(before.epoch, before.token)
+
     def test_filters_admit_by_collection_document_and_media_type(self, catalog: Any) -> None:
         a = add(catalog, "a.txt", "One.\n")
         add(catalog, "b.txt", "Two.\n", collection="other")
@@ -351,6 +537,21 @@ class CatalogContract:
         assert x.body is None
         assert y.body == {"question": "open"}
         assert y.previous_sha256 == x.chain_sha256
+
+
+def _bring_up(catalog: Catalog, generation: int, model: ModelStamp) -> int:
+    """Brings in what is pending; returns how many documents."""
+    with catalog.snapshot() as snapshot:
+        pending = [(record, snapshot.load_document(record.no)) for record in snapshot.pending(generation)]
+    assert all(_rechunk(catalog, generation, record, document, model) for record, document in pending)
+    return len(pending)
+
+
+def _rechunk(catalog: Catalog, generation: int, record: DocumentRecord, document: Document, model: ModelStamp) -> bool:
+    chunks = make_chunks(document)
+    catalog.put_embeddings(model, {item.text_sha256: make_embedding(item.chunk.text) for item in chunks})
+    counters = DocumentCounters(len(document.text), len(chunks), sum(item.chunk.n_tokens for item in chunks), 0)
+    return catalog.rechunk_document(generation, record, chunks, make_stamp(model), counters)
 
 
 def _commit_under(catalog: Catalog, model: ModelStamp) -> None:

@@ -5,23 +5,26 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gawah.errors import NotFoundError
-from gawah.ports import Embedder, IndexFeed, IndexRow, IndexView, SegmentRecord, TokenCodes, Vector
+from gawah.ports import Embedder, Embedding, IndexFeed, IndexRow, IndexView, SegmentRecord, TokenCodes, Vector
 from gawah.testing.embedder import FakeEmbedder
 from gawah.types import Filter
 
 _TERM = re.compile(r"[a-z0-9]+")
 _IDENTIFIER = re.compile(r"(?<![a-z0-9])[a-z0-9]+(?:[-_.][a-z0-9]+)+")
 _TOLERANCE = 1e-12  # float64 sums in another order
+_TOKENS = itertools.count()  # never the same twice, in a copy of a catalog neither
 
 
 def analyze_plain(text: str) -> tuple[list[str], list[str]]:
@@ -42,6 +45,7 @@ class FakeIndexCatalog:
     collections: dict[int, str] = field(default_factory=dict)
     n_seqs: int = 0
     n_marks: int = 0
+    tokens: dict[int, str] = field(default_factory=lambda: {0: f"t{next(_TOKENS)}"})
 
     def add(self, document_no: int, texts: dict[str, str], collection: str = "default") -> None:
         """Commits chunks (id to text) of a document."""
@@ -49,7 +53,7 @@ class FakeIndexCatalog:
             self.n_seqs += 1
             self.rows.append(IndexRow(self.n_seqs, chunk_id, document_no, text, embedding))
         self.collections[document_no] = collection
-        self.epoch += 1
+        self.next_epoch()
 
     def delete(self, document_no: int) -> None:
         """Removes a document's chunks."""
@@ -59,17 +63,29 @@ class FakeIndexCatalog:
                 self.deletions.append((self.n_marks, row.seq))
         self.rows = [row for row in self.rows if row.document_no != document_no]
         self.collections.pop(document_no, None)
-        self.epoch += 1
+        self.next_epoch()
 
     def register(
-        self, record: SegmentRecord | None, *, instead_of: Sequence[SegmentRecord] = (), applied_mark: int = 0
+        self,
+        record: SegmentRecord | None,
+        *,
+        instead_of: Sequence[SegmentRecord] = (),
+        applied_mark: int = 0,
+        applied_seqs: tuple[int, int] = (0, 1 << 62),
     ) -> None:
-        """Registers a sealed segment, or a compacted one in place of others, with deletions up to a mark applied."""
+        """Registers a sealed segment, or a rewritten one in place of others; deletions that are in it are forgotten."""
+        first, last = applied_seqs
         self.records = [other for other in self.records if other not in instead_of]
         if record is not None:
             self.records = sorted([*self.records, record], key=lambda each: each.first_seq)
-        self.deletions = [(mark, seq) for mark, seq in self.deletions if mark > applied_mark]
+        self.deletions = [
+            (mark, seq) for mark, seq in self.deletions if mark > applied_mark or not first <= seq <= last
+        ]
+        self.next_epoch()
+
+    def next_epoch(self) -> None:
         self.epoch += 1
+        self.tokens[self.epoch] = f"t{next(_TOKENS)}"
 
     def feed(self) -> FakeIndexFeed:
         return FakeIndexFeed(
@@ -79,6 +95,8 @@ class FakeIndexCatalog:
             tuple(self.records),
             tuple(self.deletions),
             dict(self.collections),
+            dict(self.tokens),
+            self.tokens[self.epoch],
         )
 
 
@@ -92,6 +110,11 @@ class FakeIndexFeed:
     records: tuple[SegmentRecord, ...] = ()
     deletions: tuple[tuple[int, int], ...] = ()
     collections: dict[int, str] = field(default_factory=dict)
+    tokens: dict[int, str] = field(default_factory=dict)
+    token: str = ""
+
+    def knows(self, epoch: int, token: str) -> bool:
+        return self.tokens.get(epoch) == token
 
     def segments(self) -> Sequence[SegmentRecord]:
         return self.records
@@ -111,6 +134,23 @@ class FakeIndexFeed:
             and (not only.documents or str(number) in only.documents)
         ]
         return np.array(sorted(admitted), np.int64)
+
+    def n_chunks(self) -> int:
+        return len(self.all_rows)
+
+    def seqs(self) -> NDArray[np.int64]:
+        return np.array([row.seq for row in self.all_rows], np.int64)
+
+    def chunk_ids_of(self, seqs: Sequence[int]) -> dict[int, str]:
+        wanted = set(seqs)
+        return {row.seq: row.chunk_id for row in self.all_rows if row.seq in wanted}
+
+    def embeddings_of(self, chunk_ids: Sequence[str]) -> dict[str, Embedding]:
+        wanted = set(chunk_ids)
+        return {row.chunk_id: row.embedding for row in self.all_rows if row.chunk_id in wanted}
+
+    def first_chunk_ids(self, size: int) -> list[str]:
+        return sorted(row.chunk_id for row in self.all_rows)[:size]
 
 
 class FakeIndex:
@@ -154,6 +194,10 @@ class FakeIndexView:
 
     def tokens(self, chunk_ids: Sequence[str]) -> list[TokenCodes]:
         return [self._row(chunk_id).embedding.tokens for chunk_id in chunk_ids]
+
+    def holds(self, terms: Sequence[str], chunk_ids: Sequence[str]) -> list[tuple[bool, ...]]:
+        held = [set(chain(*analyze_plain(self._row(chunk_id).text))) for chunk_id in chunk_ids]
+        return [tuple(term in of_chunk for term in terms) for of_chunk in held]
 
     def document_frequency(self, terms: Sequence[str]) -> list[int]:
         return [sum(term in counted or term in extra for counted, extra in self._analyzed) for term in terms]
@@ -204,6 +248,7 @@ def assert_same_answers(
     assert [view.sample(size) for size in (-1, 0, 3, everything)] == [oracle.sample(n) for n in (-1, 0, 3, everything)]
     ids = [chunk_id for chunk_id, _ in near]
     assert view.cosine(vector, ids) == [dict(view.dense(vector, everything, only))[chunk_id] for chunk_id in ids]
+    assert view.holds([*terms, "zebra"], ids) == oracle.holds([*terms, "zebra"], ids)
     for ours, theirs in zip(view.tokens(ids), oracle.tokens(ids), strict=True):
         assert ours.signs.tobytes() == theirs.signs.tobytes()
         assert ours.scales.tobytes() == theirs.scales.tobytes()

@@ -13,7 +13,7 @@ from tests.extract.ocr.pages import WORDS, drawn, encoded, grainy, needs, plain
 
 from gawah.errors import ExtractionError
 from gawah.extract.allowance import limits_for
-from gawah.extract.ocr.extractor import FORMATS, ImageExtractor
+from gawah.extract.ocr.extractor import ImageExtractor
 from gawah.extract.ocr.image_file import open_image, page_count, picture_of
 from gawah.extract.ocr.page import read_page
 from gawah.extract.ocr.picture import grey
@@ -22,6 +22,7 @@ from gawah.extract.options import Options
 from gawah.extract.registry import extract
 from gawah.extract.sandbox import Limits, Sandbox
 from gawah.fragment import build, label, locate
+from gawah.media_types import IMAGE_FORMATS
 from gawah.sources import media_type_of
 from gawah.testing.extractor import source_of
 from gawah.types import ImageBox, Span
@@ -188,7 +189,7 @@ def test_no_mutation_of_an_image_does_more_than_fail_with_a_code():
     rng = np.random.default_rng(2)
     tiny = drawn((4, 4, "x"), size=(24, 24), points=10)
     seen = set()
-    for kind in FORMATS.values():
+    for kind in IMAGE_FORMATS.values():
         original = encoded(tiny, kind)
         for _ in range(60):
             data = bytearray(original[: rng.integers(12, len(original) + 1)])

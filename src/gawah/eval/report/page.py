@@ -6,6 +6,7 @@ from importlib import resources
 from pathlib import Path
 
 from gawah.errors import UsageError
+from gawah.eval.report.answering import answers_section
 from gawah.eval.report.comparison import comparison_section
 from gawah.eval.report.gallery import gallery_section
 from gawah.eval.report.gating import gate_section
@@ -42,6 +43,7 @@ def page(facts: RunFacts, before: RunFacts | None = None) -> str:
         *([comparison_section(facts, before)] if before else []),
         recall_section(facts),
         gate_section(facts),
+        answers_section(facts),
         chunks_section(metrics),
         times_section(facts),
         gallery_section(facts),

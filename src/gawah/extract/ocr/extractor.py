@@ -10,6 +10,7 @@ from gawah.extract.canonical import language_of, require_visible, stem
 from gawah.extract.naming import named
 from gawah.extract.options import Options
 from gawah.fingerprint import document_id
+from gawah.media_types import IMAGE_FORMATS
 from gawah.types import Document, SourceFile
 
 if TYPE_CHECKING:
@@ -17,15 +18,6 @@ if TYPE_CHECKING:
 
     from gawah.extract.ocr.tesseract import Eyes
     from gawah.extract.ocr.words import OcrPage
-
-FORMATS = {
-    "image/png": "PNG",
-    "image/jpeg": "JPEG",
-    "image/tiff": "TIFF",
-    "image/webp": "WEBP",
-    "image/gif": "GIF",
-    "image/bmp": "BMP",
-}
 
 
 def _nobody_waits() -> None:
@@ -52,7 +44,7 @@ class ImageExtractor:
         from gawah.extract.ocr.writer import Writer
 
         eyes = open_eyes(self._options.ocr_languages)
-        with open_image(data, FORMATS[source.media_type]) as image:
+        with open_image(data, IMAGE_FORMATS[source.media_type]) as image:
             pages, notes, n_unread = _read(image, eyes, self._before_page)
         said = dict.fromkeys(line for page in pages.values() for line in said_of_language(page, eyes))
         if not any(page.lines for page in pages.values()):

@@ -1,0 +1,1 @@
+"""The catalog in a PostgreSQL database. psycopg is imported with this package, so it is imported late."""

@@ -1,0 +1,386 @@
+"""The PostgreSQL catalog: the contract, and what is PostgreSQL's own."""
+
+import os
+import threading
+from dataclasses import replace
+
+import pytest
+
+from gawah.errors import (
+    ConfigurationError,
+    ExtractionError,
+    ForeignStoreError,
+    NotFoundError,
+    StoreBusyError,
+    StoreError,
+    UsageError,
+)
+from gawah.fingerprint import document_id
+from gawah.store.sql import Order
+from gawah.testing.catalog import MODEL, CatalogContract, add, commit, make_document
+from gawah.types import DocumentState, Failure, Filter
+
+psycopg = pytest.importorskip("psycopg")
+
+
+@pytest.fixture
+def address(postgres):
+    return postgres.new_address()
+
+
+@pytest.fixture
+def open_catalog(address, tmp_path, clock):
+    from gawah.store.postgres.catalog import PostgresCatalog
+
+    opened = []
+
+    def open_one(where=address, *, create=True):
+        opened.append(PostgresCatalog(where, tmp_path / "store", create=create, clock=clock))
+        return opened[-1]
+
+    yield open_one
+    for one in opened:
+        one.close()
+
+
+@pytest.fixture
+def catalog(open_catalog):
+    return open_catalog()
+
+
+class TestPostgresCatalog(CatalogContract):
+    pass
+
+
+# --- whose tables they are
+
+
+def test_a_store_that_is_not_there_is_not_made_by_looking(open_catalog, address):
+    for _ in range(2):
+        with pytest.raises(NotFoundError, match="gawah ingest"):
+            open_catalog(create=False)
+    with psycopg.connect(address) as looking:
+        assert looking.execute("SELECT to_regclass('gawah_store')").fetchone() == (None,)
+
+
+def test_tables_of_another_program_are_refused_and_left_alone(open_catalog, address):
+    with psycopg.connect(address) as other:
+        other.execute("CREATE TABLE recipes (name text)")
+    with pytest.raises(ForeignStoreError, match="another program"):
+        open_catalog()
+    with psycopg.connect(address) as other:
+        assert other.execute("SELECT count(*) FROM recipes").fetchone() == (0,)
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("UPDATE gawah_store SET version = 99", "newer gawah"),
+        ("UPDATE gawah_store SET application = 7", "another program"),
+    ],
+)
+def test_a_newer_store_and_a_table_of_the_same_name_are_refused(open_catalog, catalog, address, statement, words):
+    with psycopg.connect(address) as other:
+        other.execute(statement)
+    with pytest.raises(ForeignStoreError, match=words):
+        open_catalog()
+
+
+def test_a_database_that_cannot_hold_every_text_is_refused(postgres, open_catalog):
+    postgres.execute("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LOCALE 'C'")
+    with pytest.raises(ConfigurationError, match=r"encoded as LATIN1.*createdb -E UTF8"):
+        open_catalog(postgres.address(database="latin"))
+
+
+def test_many_that_begin_together_make_the_tables_once(address, tmp_path):
+    from gawah.store.postgres.catalog import PostgresCatalog
+
+    errors, start = [], threading.Barrier(6)
+
+    def begin():
+        start.wait()
+        try:
+            PostgresCatalog(address, tmp_path / "store", create=True).close()
+        except StoreError as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=begin) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+
+
+def test_two_stores_of_one_database_have_nothing_to_do_with_each_other(postgres, open_catalog, catalog):
+    add(catalog, "a.txt", "One.\n")
+    other = open_catalog(postgres.new_address())
+    with other.snapshot() as snapshot:
+        assert snapshot.documents() == []
+    with catalog.writer_lock(), other.snapshot(), catalog.writing(Order.CONTENT):
+        add(other, "b.txt", "Two.\n")
+
+
+# --- passwords
+
+
+def test_no_error_shows_the_password(open_catalog):
+    for where in (
+        "postgresql://me:ZX-SECRET-7@127.0.0.1:1/db",
+        "postgresql://me@127.0.0.1:1/db?password=ZX-SECRET-7",
+        "postgresql://me:ZX-SECRET-7@127.0.0.1:1/db?nonsense=1",
+        "host=127.0.0.1 port=1 ZX-SECRET-7",
+    ):
+        with pytest.raises((StoreError, ConfigurationError)) as caught:
+            open_catalog(where)
+        assert "SECRET" not in str(caught.value)
+        assert "\n" not in str(caught.value)
+        assert caught.value.__cause__ is None
+    with pytest.raises(StoreError, match=r"postgresql://me@127\.0\.0\.1:1/db cannot be reached"):
+        open_catalog("postgresql://me:ZX-SECRET-7@127.0.0.1:1/db")
+
+
+# --- order
+
+
+def test_what_is_searchable_is_written_one_after_the_other_and_claims_do_not_wait(catalog):
+    """What an index relies on: what it sees behind the last number is all that will ever be there."""
+    add(catalog, "a.txt", "One.\n")
+    catalog.enqueue([("default", name, f"file:///{name}") for name in ("c.txt", "d.txt")])
+    done = threading.Event()
+
+    def delete():
+        catalog.delete_documents([1])
+        done.set()
+
+    with catalog.writing(Order.CONTENT) as opened:
+        writer = threading.Thread(target=delete)
+        writer.start()
+        assert catalog.claim("one") is not None
+        catalog.append_answer("x", "answered", {}, [])
+        assert not done.wait(0.2)
+        opened.execute("UPDATE meta SET value = value WHERE key = 'epoch'")
+    writer.join()
+    assert done.is_set()
+
+
+def test_numbers_become_visible_in_their_order_whoever_writes(catalog, open_catalog):
+    """Four threads commit documents while one looks: it never sees a number below the greatest it saw before."""
+    names = [f"{number}.txt" for number in range(40)]
+    catalog.enqueue([("default", name, f"file:///{name}") for name in names])
+    catalog.generation_for(MODEL)
+    working = threading.Barrier(5)
+
+    def work(number):
+        working.wait()
+        while (job := catalog.claim(f"worker {number}")) is not None:
+            commit(catalog, job, make_document(job.document.name, f"Line of {job.document.name}.\nAnd another.\n"))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    working.wait()
+    seen, last, looks = [], 0, 0
+    while len(seen) < 2 * len(names):
+        with catalog.snapshot() as snapshot:
+            new = [row.seq for row in snapshot.rows(last)]
+        seen += new
+        last = max([last, *new])
+        looks += 1
+    for thread in threads:
+        thread.join()
+    with catalog.snapshot() as snapshot:
+        assert [row.seq for row in snapshot.rows(0)] == seen
+    assert looks > 1
+
+
+def test_claims_pass_each_other(catalog):
+    catalog.enqueue([("default", f"{number}.txt", f"file:///{number}") for number in range(3)])
+    with catalog.writing() as opened:
+        first = opened.execute(f"SELECT j.id FROM jobs j ORDER BY j.id LIMIT 1 {opened.take_free}").fetchall()
+        claimed = []
+        thread = threading.Thread(target=lambda: claimed.append(catalog.claim("two")))
+        thread.start()
+        thread.join()
+        assert claimed[0].id > first[0][0]
+
+
+def test_two_that_wait_for_each_other_both_come_to_an_end(catalog):
+    """The server takes one of the two transactions back; it is made again."""
+    add(catalog, "a.txt", "One.\n")
+    add(catalog, "b.txt", "Two.\n")
+    met, n_made = threading.Barrier(2), []
+
+    def cross(first, second):
+        def write():
+            n_made.append(1)
+            with catalog.writing() as opened:
+                opened.execute("UPDATE documents SET attempts = attempts + 1 WHERE no = ?", (first,))
+                if len(n_made) <= 2:
+                    met.wait()
+                opened.execute("UPDATE documents SET attempts = attempts + 1 WHERE no = ?", (second,))
+
+        catalog.again(write)
+
+    threads = [threading.Thread(target=cross, args=pair) for pair in ((1, 2), (2, 1))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(n_made) == 3
+    with catalog.snapshot() as snapshot:
+        assert [record.attempts for record in snapshot.documents()] == [3, 3]
+
+
+# --- locks between machines
+
+
+def test_one_writer_of_all_machines_and_others_are_told_which(catalog, open_catalog, tmp_path):
+    with catalog.writer_lock():
+        other = open_catalog()
+        other.directory = tmp_path / "another machine"
+        other.directory.mkdir()
+        with pytest.raises(StoreBusyError, match=f":{os.getpid()} is writing to postgresql://"), other.writer_lock():
+            pass
+    with other.writer_lock():
+        pass
+
+
+def test_who_is_alone_takes_up_what_the_dead_left_on_whatever_machine(catalog, open_catalog):
+    catalog.enqueue([("default", "a.txt", "file:///a.txt")])
+    assert catalog.claim("it died")
+    other = open_catalog()
+    with other.at_work():
+        assert catalog.claim("next") is not None
+        with catalog.at_work():
+            assert catalog.claim("third") is None
+    with catalog.at_work():
+        assert catalog.claim("third") is not None
+
+
+def test_a_sign_that_fell_with_its_session_is_put_up_again(catalog, open_catalog, address):
+    """The server was restarted: who comes after must not think that nobody works."""
+    other = open_catalog()
+    catalog.enqueue([("default", "a.txt", "file:///a.txt"), ("default", "b.txt", "file:///b.txt")])
+    with catalog.at_work():
+        with psycopg.connect(address, autocommit=True) as administrator:
+            administrator.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
+                "AND application_name LIKE 'gawah %'"
+            )
+        assert catalog.claim("one") is not None
+        with other.at_work():
+            assert other.claim("two").document.name == "b.txt"
+
+
+def test_when_the_server_went_away_one_call_says_so_and_the_next_works(postgres_of_its_own, open_catalog):
+    catalog = open_catalog(postgres_of_its_own.new_address())
+    add(catalog, "a.txt", "One.\n")
+    with pytest.raises(StoreBusyError) as caught, catalog.snapshot() as snapshot:  # noqa: PT012
+        postgres_of_its_own.kill()
+        postgres_of_its_own.start()
+        snapshot.documents()
+    assert "was lost" in str(caught.value)
+    assert "\n" not in str(caught.value)
+    add(catalog, "b.txt", "Two.\n")
+    postgres_of_its_own.kill()
+    postgres_of_its_own.start()
+    with catalog.snapshot() as snapshot:  # a session that was lost between two transactions is no error at all
+        assert len(snapshot.documents()) == 2
+
+
+# --- text
+
+
+def test_words_that_no_database_keeps_are_refused_before_they_come_to_it():
+    from gawah.store.records import require_storable
+
+    for text in ("NUL \x00 here\n", "half \ud800 a pair\n"):
+        with pytest.raises(ExtractionError, match=r"U\+0000|U\+D800") as caught:
+            require_storable(replace(make_document("a.txt", "One.\n"), text=text))
+        assert caught.value.reason_code == "unstorable_text"
+
+
+def test_a_name_with_a_nul_is_an_error_of_the_caller_and_a_reason_is_written_visibly(catalog):
+    for name in ("a\x00b", "a\ud800b"):
+        with catalog.snapshot() as snapshot, pytest.raises(UsageError):
+            snapshot.find_document(name)
+    catalog.enqueue([("default", "a.txt", "file:///a.txt")])
+    catalog.fail(catalog.claim("one"), Failure("x", "not \x00 nor \ud800", retryable=False))
+    with catalog.snapshot() as snapshot:
+        (record,) = snapshot.documents()
+    with pytest.raises(UsageError), catalog.snapshot() as snapshot:
+        snapshot.document_numbers(Filter(collections=("a\x00b",)))
+    assert (record.state, record.failure.reason) == (DocumentState.FAILED, r"not \x00 nor \ud800")
+
+
+def test_names_are_ordered_by_their_code_points_and_compared_in_ascii_cases(catalog):
+    names = ["B.txt", "a.txt", "Ä.txt", "ä.txt", "दो.txt", "\U0001f600.txt", "\uffee.txt"]
+    for name in names:
+        add(catalog, name, "One.\n")
+    with catalog.snapshot() as snapshot:
+        assert [record.name for record in snapshot.documents()] == sorted(names)
+        assert [record.name for record in snapshot.page([], "", ("", ""), 9, "A.TX")] == ["a.txt"]
+        assert [record.name for record in snapshot.page([], "", ("", ""), 9, "Ä")] == ["Ä.txt"]
+
+
+def test_a_path_longer_than_an_index_entry_is_a_name_as_any_other(catalog):
+    name = "/".join(document_id("x", str(number)) * 9 for number in range(18))
+    assert len(name) > 3900
+    add(catalog, name, "One.\n")
+    with catalog.snapshot() as snapshot:
+        assert snapshot.find_document(name).state is DocumentState.READY
+
+
+# --- care
+
+
+def test_a_purge_leaves_no_word_in_the_tables_files_and_none_is_claimed_beside_a_reader(
+    postgres_of_its_own, open_catalog, monkeypatch
+):
+    monkeypatch.setattr("gawah.store.postgres.database._REWRITE_TIMEOUT_S", 1)
+    address = postgres_of_its_own.new_address()
+    catalog, reader = open_catalog(address), open_catalog(address)
+    document = add(catalog, "secret.txt", "The word is ZX-CANARY-91.\n")
+    catalog.append_answer("a", "answered", {"quote": "ZX-CANARY-91"}, [document.id])
+    with reader.snapshot() as snapshot:
+        number = snapshot.find_document("secret.txt").no
+        assert catalog.purge_documents([number], [document.id]) == (1, 1)
+        with pytest.raises(StoreBusyError, match="gawah rm --purge"):
+            catalog.vacuum()
+        assert catalog.purge_owed()
+    catalog.vacuum()
+    assert not catalog.purge_owed()
+    files = [path for path in (postgres_of_its_own.directory / "data" / "base").rglob("*") if path.is_file()]
+    postgres_of_its_own.execute("CHECKPOINT")
+    assert len(files) > 100
+    assert not any(b"ZX-CANARY-91" in path.read_bytes() for path in files if path.exists())
+
+
+def test_rows_that_refer_to_nothing_are_found(catalog, address):
+    add(catalog, "a.txt", "One.\n")
+    assert catalog.integrity_errors() == []
+    with psycopg.connect(address) as other:
+        other.execute("SET session_replication_role = replica")
+        other.execute("DELETE FROM embeddings")
+    assert catalog.integrity_errors() == ["1 rows of chunks refer to nothing"]
+
+
+def test_a_database_that_takes_no_writes_is_read(catalog, open_catalog, address, postgres):
+    add(catalog, "a.txt", "One.\n")
+    reading = open_catalog(address + "%20-cdefault_transaction_read_only%3Don", create=False)
+    assert reading.read_only
+    with reading.snapshot() as snapshot:
+        assert len(snapshot.documents()) == 1
+    with pytest.raises(StoreError, match="takes no writes"):
+        reading.enqueue([("default", "b.txt", "file:///b.txt")])
+
+
+def test_connections_are_used_again_by_whatever_thread(catalog, address):
+    for number in range(30):
+        thread = threading.Thread(target=add, args=(catalog, f"{number}.txt", "One.\n"))
+        thread.start()
+        thread.join()
+    with psycopg.connect(address) as other:
+        (n,) = other.execute("SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'gawah %'").fetchone()
+    assert n <= 3
