@@ -32,7 +32,7 @@ LAYERS = (
     ("eval",),
     ("config",),
     ("app",),
-    ("evaluate", "calibrate", "work", "upgrade", "refresh"),
+    ("evaluate", "calibrate", "work", "upgrade", "refresh", "cluster"),
     ("mcp",),
     ("api",),
     ("cli",),

@@ -55,6 +55,7 @@ from gawah.verify import CitationCheck, SourceReader, verify_answer
 
 _MEGABYTE = 1_000_000
 _MEBIBYTE = 1 << 20
+_MOST_SWITCHES = 3  # within one question; who switches faster than a model is loaded is told that it is refused
 _TIDY_EVERY_CHUNKS = 4096  # a long ingest seals now and then, so that readers keep a short tail
 
 
@@ -95,7 +96,7 @@ class _ModelParts:
         return Intake(
             catalog=app.catalog,
             embedder=self.embedder,
-            extract=app.sandbox.extract,
+            extract=app.extract or app.sandbox.extract,
             extractor_for=extractor_for,
             senses_for=app.senses,
             chunking=app.chunking,
@@ -114,7 +115,7 @@ class Application:
     """gawah over one store. Use it as a context manager; parts are made when they are first needed.
 
     `embedder`, `generator` and `chunking` take the place of those that the settings name, `load_model` of what makes an encoder
-    of a name. A store that stands under another model than the settings', of those it has known, is read with its own.
+    of a name, `extract` of the sandbox that files are read in for ingest. A store that stands under another model than the settings', of those it has known, is read with its own.
     Raises NotFoundError when there is no store and `create` is not given.
     """
 
@@ -127,8 +128,10 @@ class Application:
         generator: Generator | None = None,
         chunking: Chunking | None = None,
         load_model: LoadModel | None = None,
+        extract: Callable[[SourceFile, bytes], Document] | None = None,
     ) -> None:
         self.settings = settings
+        self.extract = extract
         self._embedder = embedder
         self._generator = generator
         self._load_model = load_model
@@ -289,13 +292,14 @@ class Application:
             return True
 
     def _on_active(self, call: Callable[[], T]) -> T:
-        """Calls it once more when the store was switched to another generation meanwhile."""
-        try:
-            return call()
-        except StampMismatchError:
-            if not self.follow():
-                raise
-            return call()
+        """Calls it once more whenever the store was switched to another generation meanwhile, which is seldom."""
+        for _ in range(_MOST_SWITCHES):
+            try:
+                return call()
+            except StampMismatchError:
+                if not self.follow():
+                    raise
+        return call()
 
     def worked_off(self) -> Iterator[DocumentRecord]:
         """Works off the queue, under the model of the generation that is active; yields each document as it ends."""
@@ -383,7 +387,7 @@ class Application:
         """
         if self.catalog.read_only:
             raise StoreError(
-                f"the store {self.settings.store} cannot be written, and every answer is recorded in it; get write permission or "
+                f"the store {self.catalog.shown} cannot be written, and every answer is recorded in it; get write permission or "
                 "copy the folder and name it with --store (`gawah search` records nothing and works as it is)"
             )
         # Another generation is refused before anything is heard, so nothing is said twice.

@@ -47,7 +47,9 @@ PIPELINE = "canonical/1 analyzer/2"
 RETRY_FIRST_S = 30.0
 RETRY_LONGEST_S = 3600.0
 MAX_ATTEMPTS = 5  # then nobody tries again by itself: a person looks at the reason and queues it, or removes it
-EXTRACT_AHEAD_AT_LEAST = 2  # documents prepared while another is embedded: one a core, for embedding waits for none of them
+EXTRACT_AHEAD_AT_LEAST = (
+    2  # documents prepared while another is embedded: one a core, for embedding waits for none of them
+)
 
 
 @dataclass(frozen=True, slots=True)

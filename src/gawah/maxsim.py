@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from gawah.ports import TokenCodes
 
 _EXACT_BELOW = 2.0**24  # float32 holds every integer up to here
-_PRODUCT_OF_ONE_THREAD = 1 << 17  # multiplications; over twice as many OpenBLAS wakes its threads, which wait for busy cores
+_PRODUCT_OF_ONE_THREAD = (
+    1 << 17
+)  # multiplications; over twice as many OpenBLAS wakes its threads, which wait for busy cores
 
 
 def best_matches(query_vectors: NDArray[np.float32], codes: Sequence[TokenCodes]) -> NDArray[np.float64]:

@@ -37,6 +37,10 @@ class MaintainedIndex(Protocol):
 
     def remove_unregistered(self, registered: Sequence[str]) -> tuple[str, ...]: ...
 
+    def drop_generation(self, generation: int) -> None:
+        """Lets go of what it has of a generation that the catalog has dropped."""
+        ...
+
 
 def tidy(
     catalog: Catalog,
@@ -60,7 +64,7 @@ def tidy(
         catalog.replace_segments(
             done.old, done.new, applied_mark=done.mark, applied_seqs=(done.first_seq, done.last_seq)
         )
-    remove_leftovers(catalog, index)
+    remove_leftovers(catalog, index)  # also of segments that another machine has replaced
 
 
 def remove_leftovers(catalog: Catalog, index: MaintainedIndex) -> None:

@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gawah.api.logs import log, set_up
-from gawah.cli.common import NAME, PATH, common_options, open_application, print_columns
+from gawah.cli.common import NAME, PATH, common_options, load, open_application, print_columns
 from gawah.cli.terminal import print_json, say
 
 if TYPE_CHECKING:
@@ -115,10 +115,18 @@ def mcp(
 
 @click.command(short_help="Ingest what is queued, beside a server.")
 @click.option("--attached", is_flag=True, hidden=True, help="End when standard input ends.")
+@click.option(
+    "--ray", "ray_address", metavar="ADDRESS", help="Extract and embed on the Ray cluster there; local: one made here."
+)
 @common_options
 @click.pass_context
 def worker(
-    context: click.Context, attached: bool, store: Path | None, assignments: tuple[str, ...], as_json: bool
+    context: click.Context,
+    attached: bool,
+    ray_address: str | None,
+    store: Path | None,
+    assignments: tuple[str, ...],
+    as_json: bool,
 ) -> None:
     """Ingest what is queued, for ever, beside other workers and a server; on SIGTERM what it holds is handed back."""
     from gawah.work import work_off
@@ -132,8 +140,10 @@ def worker(
             say(f"gawah: {error}; trying again", err=True)
 
     stopping = threading.Event()
-    with open_application(context, store, assignments, create=True) as app, contextlib.suppress(_StoppedError):
-        _stop_on_signals(app, stopping)
+    with contextlib.ExitStack() as resources:
+        app, stop_reading = _working(context, store, assignments, ray_address, resources)
+        resources.enter_context(contextlib.suppress(_StoppedError))
+        _stop_on_signals(stop_reading, stopping)
         if attached:
             set_up()
             _end_with_input()
@@ -141,6 +151,26 @@ def worker(
         with contextlib.closing(work_off(app, stopping.wait, trouble)) as ended:
             for record in ended:
                 tell(record)
+
+
+def _working(
+    context: click.Context,
+    store: Path | None,
+    assignments: tuple[str, ...],
+    ray_address: str | None,
+    resources: contextlib.ExitStack,
+) -> tuple[Application, Callable[[], None]]:
+    """The application of a worker, and what ends the extractions that run."""
+    if ray_address is None:
+        app = resources.enter_context(open_application(context, store, assignments, create=True))
+        return app, app.sandbox.close
+    from gawah.app import Application
+    from gawah.cluster import Cluster
+
+    settings = load(context, store, assignments).settings
+    cluster = resources.enter_context(Cluster(settings, ray_address))
+    made = Application(settings, create=True, load_model=cluster.load_model, extract=cluster.extract)
+    return resources.enter_context(made), cluster.close
 
 
 def _logged(record: DocumentRecord) -> None:
@@ -165,13 +195,13 @@ class _StoppedError(BaseException):
     """Told to stop: not an error of any document, so nothing that catches those catches it."""
 
 
-def _stop_on_signals(app: Application, stopping: threading.Event) -> None:
+def _stop_on_signals(stop_reading: Callable[[], None], stopping: threading.Event) -> None:
     def stop(_signal: int, _frame: FrameType | None) -> None:
         if stopping.is_set():
             return  # it is ending: what it holds is handed back
         stopping.set()
         # An extraction may run for minutes; nobody waits for its result any more. Not here: the lock may be this thread's.
-        threading.Thread(target=app.sandbox.close, daemon=True).start()
+        threading.Thread(target=stop_reading, daemon=True).start()
         raise _StoppedError
 
     for number in (signal.SIGTERM, signal.SIGINT):

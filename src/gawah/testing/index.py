@@ -142,10 +142,12 @@ class FakeIndexFeed:
         return np.array([row.seq for row in self.all_rows], np.int64)
 
     def chunk_ids_of(self, seqs: Sequence[int]) -> dict[int, str]:
-        return {row.seq: row.chunk_id for row in self.all_rows if row.seq in set(seqs)}
+        wanted = set(seqs)
+        return {row.seq: row.chunk_id for row in self.all_rows if row.seq in wanted}
 
     def embeddings_of(self, chunk_ids: Sequence[str]) -> dict[str, Embedding]:
-        return {row.chunk_id: row.embedding for row in self.all_rows if row.chunk_id in set(chunk_ids)}
+        wanted = set(chunk_ids)
+        return {row.chunk_id: row.embedding for row in self.all_rows if row.chunk_id in wanted}
 
     def first_chunk_ids(self, size: int) -> list[str]:
         return sorted(row.chunk_id for row in self.all_rows)[:size]
