@@ -33,7 +33,11 @@ FORMAT = 1  # of the arrays and the manifest; another number is rebuilt from the
 MANIFEST = "manifest.json"
 TEMPORARY_PREFIX = ".new-"
 _NAME_HEX_CHARS = 12
-_READ_HERE_AND_THERE = ("vectors", "token_signs", "token_scales")  # a row of a question's shortlist: nothing is read ahead
+_READ_HERE_AND_THERE = (
+    "vectors",
+    "token_signs",
+    "token_scales",
+)  # a row of a question's shortlist: nothing is read ahead
 _ROWS_A_PIECE = 8192  # of vectors that go into a graph: 12 MiB of 384 float32
 
 
