@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple
 from pathlib import Path
 
 from gawah.errors import StoreCorruptError, StoreError
-from gawah.index.build import Portion
-from gawah.index.part import Part
-from gawah.index.segment import check_segment, open_segment, remove_unregistered, write_segment
+from gawah.index.build import Portion, whole
+from gawah.index.segment import check_segment, open_graph, open_segment, remove_unregistered, write_segment
 from gawah.ports import SegmentRecord
 
 FOLDER = "copies"
@@ -27,10 +26,19 @@ def is_absent(directory: Path, record: SegmentRecord) -> bool:
     return not (directory / record.name).exists()
 
 
-def keep_copy(directory: Path, record: SegmentRecord, portion: Portion, epoch: int, analyzer: str) -> None:
+def keep_copy(
+    directory: Path,
+    record: SegmentRecord,
+    portions: Sequence[Portion],
+    epoch: int,
+    analyzer: str,
+    *,
+    graph_from: int | None,
+    n_threads: int,
+) -> None:
     """Writes the live chunks of a segment as they were at an epoch. Raises StoreError; then another look tries again."""
     folder = directory / FOLDER / record.name
-    made = write_segment(folder, [portion], record.generation, analyzer)
+    made = write_segment(folder, portions, record.generation, analyzer, graph_from=graph_from, n_threads=n_threads)
     noted = folder / f".{_MADE}-{os.getpid()}-{os.urandom(4).hex()}"
     try:
         noted.write_text(json.dumps({"epoch": epoch, "segment": astuple(made)}), encoding="utf-8")
@@ -39,12 +47,15 @@ def keep_copy(directory: Path, record: SegmentRecord, portion: Portion, epoch: i
         raise StoreError(f"a copy in {folder} cannot be written: {error.strerror or error}") from error
 
 
-def open_copy(directory: Path, record: SegmentRecord, epoch: int, analyzer: str) -> tuple[Part, int]:
+def open_copy(
+    directory: Path, record: SegmentRecord, epoch: int, analyzer: str, *, with_graph: bool
+) -> tuple[Portion, int]:
     """The copy and the epoch it is of; StoreCorruptError when there is none, none as old as `epoch`, or it is damaged."""
     folder, made_at, made = _made(directory, record)
     if made_at > epoch:
         raise StoreCorruptError(f"the copy of segment {record.name} is newer than what is read")
-    return open_segment(folder, made, analyzer), made_at
+    part = open_segment(folder, made, analyzer)
+    return whole(part, open_graph(folder, made, part) if with_graph else None), made_at
 
 
 def check_copy(directory: Path, record: SegmentRecord) -> tuple[str, ...]:

@@ -157,7 +157,10 @@ class LocalIndex:
         ]
         for at, (record, portion) in enumerate(zip(contents.records, portions, strict=True)):
             n_live, n_dead = sizes[at]
-            lacks_graph = self._graph_from is not None and portion and not portion.graph and n_live >= self._graph_from
+            may_have = (
+                self._graph_from is not None and record not in self._copied_at
+            )  # a copy is no other machine's matter
+            lacks_graph = may_have and portion and not portion.graph and n_live >= (self._graph_from or 0)
             if record in contents.faults or lacks_graph or (everything and n_dead):
                 return range(at, at + 1)
         return due_run(sizes)
@@ -269,16 +272,28 @@ class LocalIndex:
     def _copied(self, feed: IndexFeed, record: SegmentRecord) -> Portion | None:
         """What another machine sealed: from the copy that is kept here, or from the catalog, and then kept."""
         with contextlib.suppress(StoreCorruptError):
-            part, self._copied_at[record] = copies.open_copy(self._segments, record, feed.epoch, self._analyzer)
-            return whole(part)
-        portion = self._from_rows(feed, record)
-        if portion is None:
-            return None
+            return self._from_copy(feed, record)
+        with contextlib.suppress(StoreError), self._pieces_of(feed, record) as pieces:
+            if not pieces:
+                return None
+            copies.keep_copy(
+                self._segments,
+                record,
+                pieces,
+                feed.epoch,
+                self._analyzer,
+                graph_from=self._graph_from,
+                n_threads=self._n_threads,
+            )
+            return self._from_copy(feed, record)
         self._copied_at[record] = feed.epoch
-        with contextlib.suppress(StoreError):  # a full disk or a folder that is only read: it serves from memory
-            copies.keep_copy(self._segments, record, portion, feed.epoch, self._analyzer)
-            part, _ = copies.open_copy(self._segments, record, feed.epoch, self._analyzer)
-            return whole(part)
+        return self._from_rows(feed, record)  # a full disk or a folder that is only read: it serves from memory
+
+    def _from_copy(self, feed: IndexFeed, record: SegmentRecord) -> Portion:
+        with_graph = self._graph_from is not None
+        portion, self._copied_at[record] = copies.open_copy(
+            self._segments, record, feed.epoch, self._analyzer, with_graph=with_graph
+        )
         return portion
 
     def _from_rows(self, feed: IndexFeed, record: SegmentRecord) -> Portion | None:
