@@ -6,10 +6,12 @@ built of them is kept below `segments/copies/`, under the registered name. A cop
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import astuple
 from pathlib import Path
 
@@ -22,66 +24,90 @@ FOLDER = "copies"
 _MADE = "copy.json"
 
 
-def is_absent(directory: Path, record: SegmentRecord) -> bool:
-    return not (directory / record.name).exists()
+class Copies:
+    """The copies of one folder of segments. With `graph_from`, those of so many chunks have a graph (hnsw)."""
 
+    def __init__(self, segments: Path, analyzer: str, *, graph_from: int | None, n_threads: int) -> None:
+        self._segments = segments
+        self._analyzer = analyzer
+        self._graph_from = graph_from
+        self._n_threads = n_threads
+        self._made_at: dict[SegmentRecord, int] = {}
 
-def keep_copy(
-    directory: Path,
-    record: SegmentRecord,
-    portions: Sequence[Portion],
-    epoch: int,
-    analyzer: str,
-    *,
-    graph_from: int | None,
-    n_threads: int,
-) -> None:
-    """Writes the live chunks of a segment as they were at an epoch. Raises StoreError; then another look tries again."""
-    folder = directory / FOLDER / record.name
-    made = write_segment(folder, portions, record.generation, analyzer, graph_from=graph_from, n_threads=n_threads)
-    noted = folder / f".{_MADE}-{os.getpid()}-{os.urandom(4).hex()}"
-    try:
-        noted.write_text(json.dumps({"epoch": epoch, "segment": astuple(made)}), encoding="utf-8")
-        noted.replace(folder / _MADE)
-    except OSError as error:
-        raise StoreError(f"a copy in {folder} cannot be written: {error.strerror or error}") from error
+    def stand_in_for(self, record: SegmentRecord) -> bool:
+        """Whether the segment itself is not here."""
+        return not (self._segments / record.name).exists()
 
+    def made_at(self, record: SegmentRecord) -> int:
+        """The epoch from which on what was last taken for a segment can be used; 0 for one that was here."""
+        return self._made_at.get(record, 0)
 
-def open_copy(
-    directory: Path, record: SegmentRecord, epoch: int, analyzer: str, *, with_graph: bool
-) -> tuple[Portion, int]:
-    """The copy and the epoch it is of; StoreCorruptError when there is none, none as old as `epoch`, or it is damaged."""
-    folder, made_at, made = _made(directory, record)
-    if made_at > epoch:
-        raise StoreCorruptError(f"the copy of segment {record.name} is newer than what is read")
-    part = open_segment(folder, made, analyzer)
-    return whole(part, open_graph(folder, made, part) if with_graph else None), made_at
+    def portion(
+        self,
+        record: SegmentRecord,
+        epoch: int,
+        pieces_of: Callable[[], AbstractContextManager[Sequence[Portion]]],
+        from_rows: Callable[[], Portion | None],
+    ) -> Portion | None:
+        """What lives of a segment: from the copy, or from the catalog, and then kept. `pieces_of` gives it in pieces on
+        the disk, `from_rows` in memory.
+        """
+        with contextlib.suppress(StoreCorruptError):
+            return self._opened(record, epoch)
+        with contextlib.suppress(StoreError), pieces_of() as pieces:
+            if not pieces:
+                return None
+            self._keep(record, pieces, epoch)
+            return self._opened(record, epoch)
+        self._made_at[record] = epoch
+        return from_rows()  # a full disk or a folder that is only read: it serves from memory
 
+    def faults_of(self, record: SegmentRecord) -> tuple[str, ...]:
+        """Reads a copy against its hashes; one line a fault. Nothing where there is none: it is made when it is wanted."""
+        if not self._folder(record).exists():
+            return ()
+        try:
+            _, made = self._made(record)
+        except StoreCorruptError as error:
+            return (str(error),)
+        return check_segment(self._folder(record), made)
 
-def check_copy(directory: Path, record: SegmentRecord) -> tuple[str, ...]:
-    """Reads a copy against its hashes; one line a fault. Nothing where there is none: it will be made when it is wanted."""
-    if is_absent(directory / FOLDER, record):
-        return ()
-    try:
-        folder, _, made = _made(directory, record)
-    except StoreCorruptError as error:
-        return (str(error),)
-    return check_segment(folder, made)
+    def drop(self, record: SegmentRecord) -> None:
+        shutil.rmtree(self._folder(record), ignore_errors=True)
 
+    def remove_others(self, registered: Iterable[str]) -> None:
+        """Removes the copies of segments that are not registered any more."""
+        remove_unregistered(self._segments / FOLDER, registered)
 
-def drop_copy(directory: Path, record: SegmentRecord) -> None:
-    shutil.rmtree(directory / FOLDER / record.name, ignore_errors=True)
+    def _keep(self, record: SegmentRecord, pieces: Sequence[Portion], epoch: int) -> None:
+        folder, graphs = self._folder(record), self._graph_from
+        made = write_segment(
+            folder, pieces, record.generation, self._analyzer, graph_from=graphs, n_threads=self._n_threads
+        )
+        noted = folder / f".{_MADE}-{os.getpid()}-{os.urandom(4).hex()}"
+        try:
+            noted.write_text(json.dumps({"epoch": epoch, "segment": astuple(made)}), encoding="utf-8")
+            noted.replace(folder / _MADE)
+        except OSError as error:
+            raise StoreError(f"a copy in {folder} cannot be written: {error.strerror or error}") from error
 
+    def _opened(self, record: SegmentRecord, epoch: int) -> Portion:
+        """StoreCorruptError when there is none, none as old as `epoch`, or it is damaged."""
+        made_at, made = self._made(record)
+        if made_at > epoch:
+            raise StoreCorruptError(f"the copy of segment {record.name} is newer than what is read")
+        folder = self._folder(record)
+        part = open_segment(folder, made, self._analyzer)
+        portion = whole(part, open_graph(folder, made, part) if self._graph_from is not None else None)
+        self._made_at[record] = made_at
+        return portion
 
-def remove_others(directory: Path, registered: Iterable[str]) -> None:
-    """Removes the copies of segments that are not registered any more."""
-    remove_unregistered(directory / FOLDER, registered)
+    def _made(self, record: SegmentRecord) -> tuple[int, SegmentRecord]:
+        try:
+            noted = json.loads((self._folder(record) / _MADE).read_text(encoding="utf-8"))
+            return int(noted["epoch"]), SegmentRecord(*noted["segment"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise StoreCorruptError(f"the copy of segment {record.name} cannot be read: {error}") from error
 
-
-def _made(directory: Path, record: SegmentRecord) -> tuple[Path, int, SegmentRecord]:
-    folder = directory / FOLDER / record.name
-    try:
-        noted = json.loads((folder / _MADE).read_text(encoding="utf-8"))
-        return folder, int(noted["epoch"]), SegmentRecord(*noted["segment"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise StoreCorruptError(f"the copy of segment {record.name} cannot be read: {error}") from error
+    def _folder(self, record: SegmentRecord) -> Path:
+        return self._segments / FOLDER / record.name
