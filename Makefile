@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 LOCKED := --no-deps --require-hashes
 
-.PHONY: demo test system check bench bench-cost screenshots claims bench-kill bench-load bench-mutations bench-qdrant calibrate experiment lock clean help
+.PHONY: demo test system check bench bench-cost screenshots claims bench-kill bench-migrate bench-load bench-mutations bench-qdrant calibrate experiment lock clean help
 
 help:
 	@echo "make demo        install, then ingest examples/, three cited answers, two refusals, one verification"
@@ -15,6 +15,7 @@ help:
 	@echo "make screenshots  the page in pictures: writes docs/screenshots/"
 	@echo "make bench-cost  bytes, time and recall of rerankers over the development sets; writes docs/reranking.md (minutes)"
 	@echo "make bench-kill  kill -9 an ingest twenty times and compare fingerprints (minutes)"
+	@echo "make bench-migrate  migrate to another model under questions and kill -9; the way back (minutes)"
 	@echo "make bench-load  a server under load: askers, large uploads, slow and aborted clients, kill -9 (minutes)"
 	@echo "make bench-qdrant  the Qdrant index beside the local one (minutes)"
 	@echo "make bench-mutations  a thousand damaged files in one folder: none may end without a state and a code (minutes)"
@@ -72,6 +73,9 @@ bench-cost: $(VENV)/.develop
 bench-kill: $(VENV)/.develop
 	$(BIN)/python -m bench.kill
 
+bench-migrate: $(VENV)/.develop
+	$(BIN)/python -m bench.migrate
+
 bench-load: $(VENV)/.develop
 	$(BIN)/python -m bench.load
 
@@ -82,7 +86,7 @@ bench-qdrant: $(VENV)/.develop
 	$(BIN)/python -m bench.qdrant
 
 lock:
-	uv pip compile pyproject.toml --extra audio --extra local --extra mcp --extra report --extra server --group test --group check --group bench $(LOCKFLAGS) -o requirements/develop.lock
+	uv pip compile pyproject.toml --extra audio --extra hnsw --extra local --extra mcp --extra postgres --extra qdrant --extra report --extra server --group test --group check --group bench $(LOCKFLAGS) -o requirements/develop.lock
 	uv pip compile pyproject.toml -c requirements/develop.lock $(LOCKFLAGS) -o requirements/runtime.lock
 	uv pip compile pyproject.toml --extra server --extra mcp -c requirements/develop.lock $(LOCKFLAGS) -o requirements/server.lock
 	uv pip compile --group build -c requirements/develop.lock $(LOCKFLAGS) -o requirements/build.lock

@@ -25,7 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.corpora import SHARED
-from bench.held import DEPTH, Held, Search, held, link_texts, weighted_counts
+from bench.held import DEPTH, Held, Search, held, weighted_counts
+from bench.links import link_texts
 from bench.written import AT_ONCE, Writer
 from gawah.config import load_settings
 from gawah.eval.stats import estimate, sign_test

@@ -7,6 +7,8 @@ missing=
 for pair in tesseract:tesseract-ocr pdftotext:poppler-utils espeak-ng:espeak-ng ffmpeg:ffmpeg chromium:chromium; do
     command -v "${pair%%:*}" >/dev/null 2>&1 || missing="$missing ${pair#*:}"
 done
+set -- "${POSTGRES_FOLDER:-/usr/lib/postgresql}"/*/bin/initdb  # Debian keeps it off the path
+[ -x "$1" ] || command -v initdb >/dev/null 2>&1 || missing="$missing postgresql"
 languages=$(tesseract --list-langs 2>&1) || languages=
 for language in hin urd; do
     printf '%s\n' "$languages" | grep -qx "$language" || missing="$missing tesseract-ocr-$language"

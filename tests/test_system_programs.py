@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).resolve().parents[1] / "requirements" / "system.sh"
-PROGRAMS = ("pdftotext", "espeak-ng", "ffmpeg", "chromium")
-ALL = " tesseract-ocr poppler-utils espeak-ng ffmpeg chromium tesseract-ocr-hin tesseract-ocr-urd"
+PROGRAMS = ("pdftotext", "espeak-ng", "ffmpeg", "chromium", "initdb")
+ALL = " tesseract-ocr poppler-utils espeak-ng ffmpeg chromium postgresql tesseract-ocr-hin tesseract-ocr-urd"
 TESSERACT = 'echo "List of available languages (3):"; echo eng; echo hin; echo urd'
 
 
@@ -29,7 +29,7 @@ def run(tmp_path):
             path.chmod(path.stat().st_mode | stat.S_IXUSR)
         done = subprocess.run(
             ["/bin/sh", str(SCRIPT)],
-            env={"PATH": str(folder), "LOG": str(log)},
+            env={"PATH": str(folder), "LOG": str(log), "POSTGRES_FOLDER": str(tmp_path / "postgresql")},
             capture_output=True,
             text=True,
             check=True,
@@ -45,6 +45,17 @@ APT = {"apt-get": 'echo "$*" >> "$LOG"', "id": "echo 0"}
 
 def test_with_everything_there_nothing_is_done_or_said(run):
     assert run({**APT, **dict.fromkeys(PROGRAMS, ":"), "tesseract": TESSERACT}) == ([], [])
+
+
+def test_a_server_beside_the_path_is_found(run, tmp_path):
+    programs = {**APT, **dict.fromkeys(PROGRAMS[:-1], ":"), "tesseract": TESSERACT}
+    assert run(programs)[0] == ["installing: postgresql"]
+    binary = tmp_path / "postgresql" / "15" / "bin" / "initdb"
+    binary.parent.mkdir(parents=True)
+    binary.write_text("")
+    binary.chmod(0o755)
+    (tmp_path / "apt.log").unlink()
+    assert run(programs) == ([], [])
 
 
 def test_only_what_is_missing_is_installed(run):

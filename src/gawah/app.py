@@ -55,6 +55,7 @@ from gawah.verify import CitationCheck, SourceReader, verify_answer
 
 _MEGABYTE = 1_000_000
 _MEBIBYTE = 1 << 20
+_MOST_SWITCHES = 3  # within one question; who switches faster than a model is loaded is told that it is refused
 _TIDY_EVERY_CHUNKS = 4096  # a long ingest seals now and then, so that readers keep a short tail
 
 
@@ -288,13 +289,14 @@ class Application:
             return True
 
     def _on_active(self, call: Callable[[], T]) -> T:
-        """Calls it once more when the store was switched to another generation meanwhile."""
-        try:
-            return call()
-        except StampMismatchError:
-            if not self.follow():
-                raise
-            return call()
+        """Calls it once more whenever the store was switched to another generation meanwhile, which is seldom."""
+        for _ in range(_MOST_SWITCHES):
+            try:
+                return call()
+            except StampMismatchError:
+                if not self.follow():
+                    raise
+        return call()
 
     def worked_off(self) -> Iterator[DocumentRecord]:
         """Works off the queue, under the model of the generation that is active; yields each document as it ends."""

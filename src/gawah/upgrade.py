@@ -87,6 +87,8 @@ def drop(app: Application) -> list[DroppedGeneration]:
     with app.catalog.migration_lock():
         others = [one for one in app.catalog.generations() if one.state != "active" and one.dropped_at is None]
         gone = [app.catalog.drop_generation(one.id) for one in others]
+        for one in others:
+            app.index.drop_generation(one.id)
         with contextlib.suppress(StoreBusyError), app.catalog.writer_lock():  # or whoever writes next does it
             remove_leftovers(app.catalog, app.index)
         return gone

@@ -34,6 +34,10 @@ class MaintainedIndex(Protocol):
 
     def remove_unregistered(self, registered: Sequence[str]) -> tuple[str, ...]: ...
 
+    def drop_generation(self, generation: int) -> None:
+        """Lets go of what it has of a generation that the catalog has dropped."""
+        ...
+
     def due(self, feed: IndexFeed) -> Literal["seal", "compact"] | None:
         """What the state of the files asks for."""
         ...
@@ -55,15 +59,14 @@ def tidy(
         old = [segment.name for segment in snapshot.segments()]
         _, mark = snapshot.deleted(0)
         due = "compact" if everything else index.due(snapshot) or ("seal" if whole_tail else None)
-        if due is None:
-            return
+        new, replaced = None, []
         if due == "compact":
             new, replaced = index.compact(snapshot), old
-        else:
-            new, replaced, mark = index.seal(snapshot), [], 0
+        elif due == "seal":
+            new, mark = index.seal(snapshot), 0
     if new is not None or replaced:
         catalog.replace_segments(replaced, new, applied_mark=mark or None)
-    remove_leftovers(catalog, index)
+    remove_leftovers(catalog, index)  # also of segments that another machine has replaced
 
 
 def remove_leftovers(catalog: Catalog, index: MaintainedIndex) -> None:

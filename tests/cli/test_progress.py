@@ -1,11 +1,12 @@
 """What an ingest says while it runs and of documents that something is to be said of."""
 
 import json
+from dataclasses import replace
 
 from gawah.cli.ingested import print_warned
 from gawah.cli.progress import in_lines
 from gawah.testing.catalog import make_document
-from gawah.types import DocumentRecord, DocumentState
+from gawah.types import DocumentCounters, DocumentRecord, DocumentState
 
 
 def record(name, *warnings):
@@ -26,6 +27,17 @@ def test_a_long_ingest_says_where_it_is_at_growing_intervals(capsys):
     assert [line.split(" ")[0] for line in said.err.splitlines()] == ["5", "15", "35", "75", "155", "275", "395"]
     assert said.err.startswith("5 of 400 documents done; the last was 5.txt\n")
     assert said.out == ""
+
+
+def test_where_the_lengths_are_known_it_says_how_long_the_rest_will_take(capsys):
+    """40 texts of 100 characters and one of 6000, of which the short ones took 10 s: the long one will take 15."""
+    records = [replace(record(f"{n}.txt"), counters=DocumentCounters(n_chars=n)) for n in [*[100] * 40, 6000]]
+    now = iter([0.0, *[1.0] * 39, 10.0])
+    list(in_lines(iter(records), 41, clock=lambda: next(now), n_chars=10_000))
+    assert capsys.readouterr().err == "40 of 41 documents done, about 15 s left; the last was 100.txt\n"
+    now = iter([0.0, 60.0])
+    list(in_lines(iter(records[:2]), 2, clock=lambda: next(now), n_chars=500))
+    assert capsys.readouterr().err == "1 of 2 documents done, about 4 min left; the last was 100.txt\n"
 
 
 def test_a_short_ingest_says_nothing_and_a_name_cannot_make_a_line(capsys):

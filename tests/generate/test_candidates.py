@@ -133,6 +133,39 @@ def test_a_lead_in_takes_its_code_with_the_fence_closed():
     )
 
 
+BLOCK = "```sh\nflash --slot b\n\nflash --check\n```"
+
+
+def test_a_sentence_takes_the_block_of_code_right_below_it():
+    described = f"Nothing here. Flash the other slot as follows.\n\n{BLOCK}"
+    assert texts(f"{described}\n\nIt takes a minute.") == [
+        "Nothing here.",
+        f"Flash the other slot as follows.\n\n{BLOCK}",
+        "flash --slot b",
+        "flash --check",
+        "It takes a minute.",
+    ]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        f"Flash it.\n\n## How\n\n{BLOCK}",  # a heading between
+        f"Flash it.\n\n* first\n\n{BLOCK}",  # below the item
+        "Flash it.\n\n```sh\nflash --slot b\n",  # without an end
+        "Flash it.\n\n```sh\n" + "flash --slot b\n" * 60 + "```",  # too long together
+        f"~~~\nFlash it.\n~~~\n{BLOCK}",  # itself a line of code
+    ],
+)
+def test_a_sentence_takes_no_block_that_it_is_not_right_above_or_that_is_too_long(content):
+    assert "Flash it." in texts(content)
+
+
+def test_a_head_of_code_takes_its_body_behind_a_blank_line_and_nothing_of_its_own_depth():
+    body = "def last(items):\n    first = items[0]\n\n    return items[-1]"
+    assert texts(f"```py\n{body}\n\nprint(last([1]))\n```")[0] == body
+
+
 def test_a_lead_in_takes_one_sentence_of_prose_and_no_more():
     assert texts("The rule is:\nNever sleep. Always test.")[0] == "The rule is:\nNever sleep."
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 import shutil
 import tempfile
@@ -479,3 +480,23 @@ def test_what_is_due_follows_the_policy_and_damage(tmp_path: Path) -> None:
     assert index.due(catalog.feed()) == "seal"
     shutil.rmtree(tmp_path / "segments")
     assert LocalIndex(tmp_path, analyze_plain).due(catalog.feed()) == "compact"
+
+
+@pytest.mark.parametrize("sealed", [False, True])
+def test_a_restored_catalog_at_the_same_number_is_not_taken_for_the_one_before(tmp_path: Path, sealed: bool) -> None:
+    """A view of epoch 3 of the catalog that was is no base for epoch 3, or 4, of the one that is."""
+    index, catalog = LocalIndex(tmp_path, analyze_plain), FakeIndexCatalog()
+    catalog.add(1, {"c1": "the first backup"})
+    if sealed:
+        catalog.register(index.seal(catalog.feed()))
+    restored = copy.deepcopy(catalog)
+    catalog.add(2, {"c2": "a backup that was lost"})
+    catalog.delete(1)
+    index.view(catalog.feed())
+    restored.add(3, {"c3": "another backup"})
+    restored.add(4, {"c4": "one more backup"})
+    assert (restored.epoch, restored.n_seqs) >= (catalog.epoch, catalog.n_seqs)
+    found = index.view(restored.feed())
+    assert sorted(chunk_id for chunk_id, _ in found.bm25(["backup"], 9)) == ["c1", "c3", "c4"]
+    assert found.fingerprint() == LocalIndex(tmp_path / "fresh", analyze_plain).view(restored.feed()).fingerprint()
+    assert index.view(restored.feed()) is found

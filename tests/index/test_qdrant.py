@@ -326,7 +326,9 @@ def test_what_a_broken_off_build_left_is_removed_and_what_is_in_use_stays(
     assert_right(index, catalog)
 
 
-def test_a_compaction_leaves_one_collection_and_no_segments_on_disk(server: Server, tmp_path: Path) -> None:
+def test_a_compaction_leaves_one_collection_a_generation_and_no_segments_on_disk(
+    server: Server, tmp_path: Path
+) -> None:
     catalog = filled()
     local = LocalIndex(tmp_path, analyze_plain)
     record = local.seal(catalog.feed())
@@ -339,7 +341,12 @@ def test_a_compaction_leaves_one_collection_and_no_segments_on_disk(server: Serv
     assert index.compact(other.feed()) is None
     assert index.remove_unregistered([]) == (record.name,) if record else ()
     assert not [path for path in (tmp_path / "segments").iterdir() if not path.name.startswith(TEMPORARY_PREFIX)]
-    names, collections = Connection(server.url).names(index.alias(1).rpartition("-g")[0])
+    prefix = index.alias(1).rpartition("-g")[0]
+    names, collections = Connection(server.url).names(prefix)
+    assert sorted(names) == [index.alias(1), index.alias(2)]  # what answers now and what is built beside it
+    assert sorted(collections) == sorted(names.values())
+    index.drop_generation(1)
+    names, collections = Connection(server.url).names(prefix)
     assert list(names) == [index.alias(2)]
     assert collections == [names[index.alias(2)]]
     assert index.view(other.feed()).n_chunks == 1

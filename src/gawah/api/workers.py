@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from gawah.api.logs import log
 from gawah.api.served import Served
+from gawah.errors import StoreError
 from gawah.ingest import worker_name
 
 ATTACHED = "--attached"  # the worker ends when its standard input does: it does not outlive a server that was killed
@@ -54,7 +55,10 @@ async def _run_one(store: Served, arguments: Sequence[str]) -> int:
     finally:
         store.n_workers -= 1
         await _ended(process)
-        await store.read(store.app.catalog.reclaim, worker_name(process.pid))
+        try:
+            await store.read(store.app.catalog.reclaim, worker_name(process.pid))
+        except StoreError as error:  # a database that is away: what the worker held is free when its lease has run out
+            log("warning", worker="not reclaimed", error=str(error))
 
 
 async def _ended(process: asyncio.subprocess.Process) -> None:

@@ -63,7 +63,7 @@ def ingest(
         raise NotFoundError(f"{str(folder)!r} cannot be read: {error.strerror}; check the path") from error
     with contextlib.ExitStack() as stack:
         if dry_run:
-            store = _store_to_look_at(context, store, assignments, stack)
+            store, assignments = _store_to_look_at(context, store, assignments, stack)
         app = stack.enter_context(open_application(context, store, assignments, create=True, collection=collection))
         plan = app.plan(folder, exclude=exclude)
         if not (plan.work or plan.unchanged or plan.failing or plan.refused or plan.vanished):
@@ -78,10 +78,17 @@ def ingest(
 
 def _store_to_look_at(
     context: click.Context, store: Path | None, assignments: tuple[str, ...], stack: contextlib.ExitStack
-) -> Path:
-    """The store, or an empty one that is thrown away where there is none yet: a dry run makes nothing."""
-    chosen = load(context, store, assignments).settings.store
-    return chosen if chosen.exists() else Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gawah-")))
+) -> tuple[Path, tuple[str, ...]]:
+    """The store and its settings, or an empty one that is thrown away where there is none yet: a dry run makes nothing."""
+    from gawah.app import open_catalog
+    from gawah.errors import NotFoundError
+
+    settings = load(context, store, assignments).settings
+    if settings.store.exists() or settings.catalog.get_secret_value():
+        with contextlib.suppress(NotFoundError):
+            open_catalog(settings).close()
+            return settings.store, assignments
+    return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gawah-"))), (*assignments, "catalog=")
 
 
 def _exit_code(plan: Plan, ended: list[DocumentRecord]) -> int:

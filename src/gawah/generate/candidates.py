@@ -27,6 +27,7 @@ _FIELD = re.compile(
 _TABLE_RULE = re.compile(r"[ \t]*\n[ \t]*\|?[ \t]*:?-+[-:| \t]*\n[ \t]*")
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _DISPLAY = ("$$", "\\[")
+_BLOCK_BELOW = re.compile(r"[ \t]*\n(?:[ \t]*\n)*[ ]{0,3}(`{3,}|~{3,})[^\n`]*\n")
 _STOPS = ".!?…।۔"
 _LEAD_IN_ENDS = (":", "：", ":**", ":*", ":_", ":-")
 
@@ -52,7 +53,8 @@ class Piece:
 def pieces_of(position: int, source: NumberedSource) -> list[Piece]:
     """Pieces in order; headings, heads of tables, fence lines and lines without a letter or a digit are none. `position` is the source's place among the sources.
 
-    A lead-in ("… include:") takes what it leads to with it, up to LONG_CHARS characters.
+    A lead-in ("… include:") takes what it leads to with it, up to LONG_CHARS characters; a sentence takes the block of
+    code that it stands directly above, when both together have as many at most.
     """
     content = source.passage.chunk.content
     found = _found(source)
@@ -62,7 +64,10 @@ def pieces_of(position: int, source: NumberedSource) -> list[Piece]:
     pieces = []
     for at, (span, alone) in enumerate(found):
         head = heads[span].slice(content) if span in heads else ""
-        end = _end_of_lead(content, spans, at) if _leads(content, spans, at) else span.end
+        if _leads(content, spans, at):
+            end = _end_of_lead(content, spans, at)
+        else:
+            end = span.end if alone else _end_of_described(content, span)
         text = content[span.start : end]
         pieces.append(Piece(position, Span(span.start, end), text, alone or "\n" in text, head))
     return pieces
@@ -181,15 +186,22 @@ def _leads(content: str, spans: list[Span], at: int) -> bool:
 
 
 def _end_of_lead(content: str, spans: list[Span], at: int) -> int:
-    """Where what a lead-in leads to ends: the pieces behind it up to a heading, or as many as fit."""
+    """Where what a lead-in leads to ends: its body, where the next line is deeper, else the pieces behind it up to a
+    heading or another paragraph; as many as fit.
+    """
     start, end = spans[at].start, spans[at].end
+    has_body = at + 1 < len(spans) and _is_deeper(content, start, spans[at + 1].start)
     for span in spans[at + 1 :]:
         between = content[end : span.start]
         leads = end == spans[at].end
-        if span.end - start > LONG_CHARS or "#" in between or (not leads and _is_new_paragraph(content, span, between)):
+        if has_body:
+            ends = not _is_deeper(content, start, span.start)
+        else:
+            ends = not leads and _is_new_paragraph(content, span, between)
+        if span.end - start > LONG_CHARS or "#" in between or ends:
             break
         end = span.end
-        if leads and not _opens_list(content, span, between):
+        if leads and not has_body and not _opens_list(content, span, between):
             break
     closing = re.match(r"\n[ ]{0,3}(?:`{3,}|~{3,})[ \t]*(?=\n|$)", content[end:])
     if closing and _FENCE.search(content[spans[at].end : end]):
@@ -197,10 +209,31 @@ def _end_of_lead(content: str, spans: list[Span], at: int) -> int:
     return end
 
 
+def _end_of_described(content: str, span: Span) -> int:
+    """Where the fenced block right under a sentence ends: it says what the block does, and either is half without the other."""
+    opening = _BLOCK_BELOW.match(content, span.end)
+    if opening is None:
+        return span.end
+    closing = re.compile(rf"^[ ]{{0,3}}{opening[1]}[ \t]*$", re.MULTILINE).search(
+        content, opening.end(), span.start + LONG_CHARS
+    )
+    return closing.end() if closing else span.end
+
+
 def _opens_list(content: str, span: Span, between: str) -> bool:
     """Whether what follows a lead-in is of several pieces: items, rows, or the lines of a block of code."""
     line = content[content.rfind("\n", 0, span.start) + 1 : span.end]
     return bool(_ITEM.match(line) or _ROW.match(line) or _FENCE.search(between))
+
+
+def _is_deeper(content: str, start: int, position: int) -> bool:
+    """Whether a line is indented more than the one that leads to it: the body of a function goes on behind a blank line."""
+    return _indent(content, position) > _indent(content, start)
+
+
+def _indent(content: str, position: int) -> int:
+    line = content[content.rfind("\n", 0, position) + 1 :].partition("\n")[0]
+    return len(line) - len(line.lstrip(" \t"))
 
 
 def _is_new_paragraph(content: str, span: Span, between: str) -> bool:

@@ -145,6 +145,11 @@ class LocalIndex:
         copies.remove_others(self._segments, registered)
         return remove_unregistered(self._segments, [*registered, copies.FOLDER])
 
+    def drop_generation(self, generation: int) -> None:
+        """Forgets a generation that the catalog has dropped; its files go as unregistered ones."""
+        with self._lock:
+            self._views = [view for view in self._views if view.generation != generation]
+
     def _refreshed(self, base: LocalView | None, feed: IndexFeed) -> LocalView:
         records = tuple(feed.segments())
         if base is not None and base.contents.records == records:

@@ -131,7 +131,7 @@ class QdrantIndex:
         return None
 
     def compact(self, feed: IndexFeed) -> SegmentRecord | None:
-        """Builds the collection again from the catalog, lets it take the old one's place, and drops all others of this store.
+        """Builds the collection again from the catalog, lets it take the old one's place, and drops the generation's others.
 
         The server keeps bytes of deleted points until its optimizer runs; it keeps none of a collection that is dropped.
         """
@@ -144,10 +144,22 @@ class QdrantIndex:
                 self._built(built, feed)
                 self._connection.point_alias(alias, built)
             for other in collections:
-                if other != built:
+                if other != built and self._is_of(other, feed.generation):
                     self._connection.drop(other)
             self._views = []
         return None
+
+    def drop_generation(self, generation: int) -> None:
+        """Removes what is there of a generation that the catalog has dropped."""
+        with self._lock:
+            _, collections = self._connection.names(self._prefix)
+            for name in collections:
+                if self._is_of(name, generation):
+                    self._connection.drop(name)
+            self._views = [view for view in self._views if view.generation != generation]
+
+    def _is_of(self, collection: str, generation: int) -> bool:
+        return collection.startswith(f"{self._prefix}{generation}-")
 
     def check(self, feed: IndexFeed) -> tuple[str, ...]:
         """Compares every point's number with the catalog's; one line a fault."""

@@ -6,74 +6,40 @@ A document's chunks, vectors, counters, stamp and the state `ready` become visib
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
 
+from gawah.errors import StoreBusyError
 from gawah.fingerprint import sha256_text
 from gawah.ports import Embedding, SegmentRecord
 from gawah.store import answers, connection, epochs, generations, jobs, records
 from gawah.store import chunks as chunk_rows
+from gawah.store.outcomes import Outcomes
+from gawah.store.queue import Queue
 from gawah.store.snapshot import SqlSnapshot
-from gawah.store.sql import Connection, Database, Order
+from gawah.store.sql import Order
 from gawah.store.sqlite import SqliteDatabase
+from gawah.store.transactions import again
 from gawah.types import (
-    AnswerRecord,
     Document,
     DocumentCounters,
     DocumentRecord,
-    DocumentState,
     DroppedGeneration,
-    Failure,
     Generation,
     IndexedChunk,
     Job,
-    LogHead,
     ModelStamp,
     Stamp,
 )
 
-LEASE_S = 600.0  # longer than the wall limit of an extraction; embedding renews it batch by batch
+_OVERLAPPING = "SELECT 1 FROM segments WHERE generation = ? AND first_seq <= ? AND last_seq >= ?"
 
 
-Given = ParamSpec("Given")
-Result = TypeVar("Result")
-
-
-def _again(
-    method: Callable[Concatenate[SqlCatalog, Given], Result],
-) -> Callable[Concatenate[SqlCatalog, Given], Result]:
-    """A method that is one transaction, made again when the database took it back for another's sake."""
-
-    @functools.wraps(method)
-    def made(self: SqlCatalog, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
-        return self.again(functools.partial(method, self, *map(_lasting, args), **kwargs))  # type: ignore[arg-type]
-
-    return made
-
-
-def _lasting(value: object) -> object:
-    return list(value) if isinstance(value, Iterator) else value
-
-
-class SqlCatalog:
+class SqlCatalog(Queue, Outcomes):
     """Implements ports.Catalog over a database of either kind. Threads may share it. `directory` is the store's folder."""
-
-    def __init__(self, database: Database, directory: Path, clock: Callable[[], float] = time.time) -> None:
-        self.directory = directory
-        self.clock = clock
-        self._database = database
-
-    @property
-    def read_only(self) -> bool:
-        return self._database.read_only
-
-    def close(self) -> None:
-        self._database.close()
 
     @contextlib.contextmanager
     def snapshot(self, generation: int | None = None) -> Iterator[SqlSnapshot]:
@@ -84,44 +50,7 @@ class SqlCatalog:
         with self._database.snapshot() as opened:
             yield SqlSnapshot(opened, generation)
 
-    def reading(self) -> contextlib.AbstractContextManager[Connection]:
-        """A connection of this thread to read from, for the other keepers of this database (keyring.py, uploads.py)."""
-        return self._database.reading()
-
-    def writing(self, *orders: Order) -> contextlib.AbstractContextManager[Connection]:
-        """A transaction for them; when it has ended, a power cut does not undo it."""
-        return self._database.writing(*orders)
-
-    def reading_one_moment(self) -> contextlib.AbstractContextManager[Connection]:
-        """A connection for them on which all is as of one commit."""
-        return self._database.snapshot()
-
-    def numbers(self, opened: Connection) -> dict[str, int]:
-        """The last number given out in each table that numbers its rows."""
-        return self._database.numbers(opened)
-
-    def set_numbers(self, opened: Connection, numbers: Mapping[str, int]) -> None:
-        """Goes on counting where another store was."""
-        self._database.set_numbers(opened, numbers)
-
-    def again(self, write: Callable[[], Result]) -> Result:
-        """What `write` returns, which is one transaction; it is called again where that was taken back for another's sake."""
-        result: Result = self._database.again(write)
-        return result
-
-    def writer_lock(self) -> contextlib.AbstractContextManager[None]:
-        """Held by who changes the index's files or a folder's documents; StoreBusyError while another does."""
-        return self._database.writer_lock(self.directory)
-
-    def migration_lock(self) -> contextlib.AbstractContextManager[None]:
-        """Held by who builds a generation or switches to one; StoreBusyError while another does."""
-        return self._database.migration_lock(self.directory)
-
-    def at_work(self) -> contextlib.AbstractContextManager[None]:
-        """Shows that this process works off the queue; who finds nobody else there queues anew what the dead left."""
-        return self._database.at_work(self.directory, self.reclaim)
-
-    @_again
+    @again
     def identity(self) -> str:
         """A name of this store that no other has, for what is kept of it elsewhere; a copied folder has it too."""
         question = "SELECT value FROM meta WHERE key = 'identity'"
@@ -137,7 +66,7 @@ class SqlCatalog:
 
     # --- generations
 
-    @_again
+    @again
     def generation_for(self, model: ModelStamp, source: str = "") -> int:
         """The active generation, made when there is none; raises StampMismatchError when another model built it."""
         with self._database.writing(Order.CONTENT) as opened:
@@ -148,13 +77,13 @@ class SqlCatalog:
         with self._database.reading() as opened:
             return generations.every(opened)
 
-    @_again
+    @again
     def begin_generation(self, model: ModelStamp, source: str) -> int:
         """The generation of that model, begun when there is none; raises UsageError while another one is half built."""
         with self._database.writing(Order.CONTENT) as opened:
             return generations.begin(opened, model, source, self.clock())
 
-    @_again
+    @again
     def rechunk_document(
         self,
         generation: int,
@@ -174,8 +103,7 @@ class SqlCatalog:
             now = opened.execute("SELECT version FROM documents WHERE no = ?", (record.no,)).fetchone()
             if now is None or now[0] != record.version:
                 return False
-            texts = {item.text_sha256 for item in chunks}
-            if texts - chunk_rows.known_texts(opened, key, texts):
+            if not chunk_rows.are_embedded(opened, key, chunks):
                 return False
             replaced = chunk_rows.remove(opened, record.no, generation)
             chunk_rows.insert(opened, record.no, generation, chunks, key)
@@ -184,7 +112,7 @@ class SqlCatalog:
             epochs.bump(opened)
             return True
 
-    @_again
+    @again
     def switch_generation(self, generation: int) -> int:
         """Makes a generation the active one if it lacks no searchable document; returns how many it lacks."""
         with self._database.writing(Order.CONTENT) as opened:
@@ -193,54 +121,13 @@ class SqlCatalog:
                 epochs.bump(opened)
             return n_lacking
 
-    @_again
+    @again
     def drop_generation(self, generation: int) -> DroppedGeneration:
         """Throws away all that a generation holds which is not the active one (UsageError)."""
         with self._database.writing(Order.CONTENT) as opened:
             dropped = generations.drop(opened, generation, self.clock())
             epochs.bump(opened)
             return dropped
-
-    # --- jobs
-
-    @_again
-    def enqueue(self, files: Iterable[tuple[str, str, str]]) -> list[str]:
-        """Queues (collection, name, uri); returns document ids."""
-        with self._database.writing(Order.CONTENT) as opened:
-            return jobs.enqueue(opened, files, self.clock())
-
-    @_again
-    def claim(self, owner: str) -> Job | None:
-        with self._database.noting() as opened:
-            return jobs.claim(opened, owner, LEASE_S, self.clock())
-
-    @_again
-    def advance(self, job: Job, state: DocumentState) -> None:
-        with self._database.noting() as opened:
-            jobs.advance(opened, job, state, LEASE_S, self.clock())
-
-    @_again
-    def fail(self, job: Job, failure: Failure, *, retry_after_s: float | None = None) -> None:
-        now = self.clock()
-        with self._database.writing() as opened:
-            jobs.fail(opened, job, failure, now + retry_after_s if retry_after_s is not None else None, now)
-
-    @_again
-    def release(self, owner: str) -> int:
-        with self._database.writing(Order.CONTENT) as opened:
-            return jobs.release(opened, owner, self.clock())
-
-    @_again
-    def reclaim(self, owner: str | None = None) -> int:
-        """Queues again what that dead worker left; without one what all have left, if none is alive (lock.at_work)."""
-        with self._database.writing(Order.CONTENT) as opened:
-            return jobs.reclaim(opened, self.clock(), owner)
-
-    @_again
-    def requeue_due(self) -> int:
-        """Queues failed documents whose time for another try has come; returns how many."""
-        with self._database.noting() as opened:
-            return jobs.requeue_due(opened, self.clock())
 
     # --- embeddings
 
@@ -249,7 +136,7 @@ class SqlCatalog:
         with self._database.reading() as opened:
             return chunk_rows.known_texts(opened, chunk_rows.embedding_key(model), text_sha256)
 
-    @_again
+    @again
     def put_embeddings(self, model: ModelStamp, embeddings: Mapping[str, Embedding]) -> None:
         """Keeps embeddings by the hash of their text, before any chunk refers to them: a killed ingest loses no batch."""
         key = chunk_rows.embedding_key(model)
@@ -263,7 +150,7 @@ class SqlCatalog:
 
     # --- documents
 
-    @_again
+    @again
     def commit_document(
         self, job: Job, document: Document, chunks: Sequence[IndexedChunk], stamp: Stamp, counters: DocumentCounters
     ) -> None:
@@ -282,7 +169,12 @@ class SqlCatalog:
                 "ON CONFLICT (document_no) DO UPDATE SET text = ?2, extraction = ?3",
                 (job.document.no, document.text, records.extraction_json(document)),
             )
-            chunk_rows.insert(opened, job.document.no, generation, chunks, chunk_rows.embedding_key(stamp.model))
+            key = chunk_rows.embedding_key(stamp.model)
+            if not chunk_rows.are_embedded(opened, key, chunks):
+                raise StoreBusyError(
+                    f"{job.document.name}: a document that shared words with it was removed; run it again"
+                )
+            chunk_rows.insert(opened, job.document.no, generation, chunks, key)
             source = document.source
             opened.execute(
                 "UPDATE documents SET state = 'ready', failure_code = NULL, failure_reason = NULL, retryable = 0, "
@@ -300,7 +192,7 @@ class SqlCatalog:
             chunk_rows.drop_unused(opened, replaced)
             epochs.bump(opened)
 
-    @_again
+    @again
     def note_file(self, job: Job, media_type: str, size_bytes: int, sha256: str) -> None:
         """Records which bytes a job reads, so that a failure can be told from a file that has changed since."""
         with self._database.noting() as opened:
@@ -311,7 +203,7 @@ class SqlCatalog:
                 (size_bytes, sha256, media_type, media_type, job.document.no),
             )
 
-    @_again
+    @again
     def delete_documents(self, document_nos: Sequence[int]) -> int:
         """Removes documents with all that was made of them; returns how many chunks went."""
         with self._database.writing(Order.CONTENT) as opened:
@@ -321,14 +213,16 @@ class SqlCatalog:
 
     # --- segments
 
-    @_again
+    @again
     def replace_segments(
         self, old: Iterable[str], new: SegmentRecord | None, *, applied_mark: int | None = None
     ) -> None:
-        """Registers a segment in place of others; deletions up to `applied_mark` are in it already and are forgotten."""
+        """Registers a segment in place of others, StoreBusyError where some chunk would be in two; deletions up to `applied_mark` are in it already and are forgotten."""
         with self._database.writing(Order.CONTENT) as opened:
             opened.executemany("DELETE FROM segments WHERE name = ?", [(name,) for name in old])
             if new is not None:
+                if opened.execute(_OVERLAPPING, (new.generation, new.last_seq, new.first_seq)).fetchall():
+                    raise StoreBusyError(f"segment {new.name} was made beside another process; it is left out")
                 opened.execute(
                     "INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?)",
                     (new.name, new.generation, new.first_seq, new.last_seq, new.n_chunks, new.manifest_sha256),
@@ -339,38 +233,9 @@ class SqlCatalog:
                     )
             epochs.bump(opened)
 
-    # --- answers
-
-    @_again
-    def append_answer(
-        self, answer_id: str, status: str, body: Mapping[str, object], document_ids: Iterable[str]
-    ) -> None:
-        with self._database.writing(Order.LOG) as opened:
-            answers.append(opened, answer_id, status, body, document_ids, self.clock())
-
-    def load_answer(self, answer_id: str) -> AnswerRecord:
-        with self._database.reading() as opened:
-            return answers.load(opened, answer_id)
-
-    def load_answers(self) -> list[AnswerRecord]:
-        with self._database.reading() as opened:
-            return answers.load_all(opened)
-
-    def log_head(self) -> LogHead | None:
-        """Where the log ended when it was last written to; None in a store where nothing was recorded since it is kept."""
-        with self._database.reading() as opened:
-            return answers.head(opened)
-
-    @_again
-    def redact_answers(self, document_ids: Iterable[str] | None = None) -> int:
-        """Empties every outcome that carries words of these documents, or of any that was removed; returns how many."""
-        with self._database.writing(Order.LOG) as opened:
-            chosen = answers.removed_documents(opened) if document_ids is None else document_ids
-            return answers.redact(opened, chosen)
-
     # --- care
 
-    @_again
+    @again
     def drop_abandoned_embeddings(self) -> int:
         """Embeddings that an ingest left behind when it was killed and its file changed; returns how many."""
         with self._database.writing(Order.CONTENT) as opened:
@@ -379,7 +244,7 @@ class SqlCatalog:
                 "AND id NOT IN (SELECT embedding FROM chunks)"
             ).rowcount
 
-    @_again
+    @again
     def purge_documents(self, document_nos: Sequence[int], document_ids: Iterable[str] | None) -> tuple[int, int]:
         """Deletes documents and empties the outcomes that carry their words, or those of any that was removed, at once.
 

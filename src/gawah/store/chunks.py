@@ -59,3 +59,9 @@ def known_texts(opened: Connection, key: str, texts: Iterable[str]) -> set[str]:
         (key, json.dumps(list(texts))),
     )
     return {row[0] for row in rows}
+
+
+def are_embedded(opened: Connection, key: str, chunks: Sequence[IndexedChunk]) -> bool:
+    """Whether the model of that key has embedded all of them: what was known may have gone with another document."""
+    texts = {item.text_sha256 for item in chunks}
+    return texts <= known_texts(opened, key, texts)

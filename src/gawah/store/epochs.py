@@ -11,7 +11,7 @@ import secrets
 
 from gawah.store.sql import Connection
 
-_KEPT = 1024  # who has not looked for longer than so many commits reads everything anew, which costs a second at worst
+_KEPT = 16_384  # rows of some forty bytes; who has not looked for longer reads everything anew, a second at worst
 _TOKEN_BYTES = 8
 
 

@@ -233,7 +233,7 @@ def _mismatch(connection: Connection, found: Generation, model: ModelStamp) -> s
     differing = f"({'; '.join(parts)})"
     again = f"set model = {found.source or found.model.name}"
     known = next((one for one in reversed(every(connection)) if one.model == model), None)
-    if known is None:
+    if known is None or known.dropped_at is not None:
         return (
             f"this store was built with {found.model.name}, not with {model.name} as it is now {differing}; "
             f"{again} again, or build a generation with the new model: gawah migrate --model"

@@ -127,11 +127,17 @@ def reclaim(connection: Connection, now: float, owner: str | None = None) -> int
     return len(left)
 
 
+_DUE = "state = 'failed' AND retryable = 1 AND next_try_at <= ?1"
+
+
+def are_due(connection: Connection, now: float) -> bool:
+    return bool(connection.execute(f"SELECT 1 FROM documents WHERE {_DUE} LIMIT 1", (now,)).fetchall())  # noqa: S608
+
+
 def requeue_due(connection: Connection, now: float) -> int:
     """Queues documents whose time for another try has come; returns how many. Attempts go on counting."""
     due = connection.execute(
-        "UPDATE documents SET state = 'queued', updated_at = ?1 "
-        "WHERE state = 'failed' AND retryable = 1 AND next_try_at <= ?1 RETURNING no",
+        f"UPDATE documents SET state = 'queued', updated_at = ?1 WHERE {_DUE} RETURNING no",  # noqa: S608
         (now,),
     ).fetchall()
     connection.executemany(

@@ -81,6 +81,7 @@ def import_store(file: Path, catalog: SqlCatalog, originals: Originals) -> Moved
             catalog.set_numbers(opened, manifest["numbers"])
             _rewrite_places(opened, head["originals"], str(originals.root))
             jobs.reclaim(opened, catalog.clock())  # who worked on it works on another store
+            opened.execute("DELETE FROM meta WHERE key = 'identity'")  # what is kept elsewhere is the other store's
             epochs.bump(opened)
         return _moved(manifest, file)
 

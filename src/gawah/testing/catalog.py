@@ -356,6 +356,7 @@ class CatalogContract:
             assert [record.name for record in snapshot.pending(second)] == ["a.txt", "empty.txt"]
             assert (snapshot.generation, snapshot.model, list(snapshot.rows(0))) == (second, OTHER, [])
             assert snapshot.pending(first) == []
+            assert [one.id for one in catalog.generations()] == [first, second]  # also inside of a snapshot
         n_brought = _bring_up(catalog, second, OTHER)
         assert n_brought == 2
         with catalog.snapshot() as snapshot:

@@ -37,6 +37,7 @@ class Hub:
     leads_to: str = ""  # where the large file is instead
     claims_bytes: int = 0  # the length it announces of the large file
     range_start: int | None = None  # the start it claims in Content-Range
+    tires: bool = False  # a second request on a connection gets no answer: it was about to be closed
     asked: list[str] = field(default_factory=list)  # "path" or "path bytes=n-"
     requests: Counter[str] = field(default_factory=Counter)
 
@@ -46,6 +47,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def __init__(self, hub: Hub, *args: object) -> None:
         self.hub = hub
+        self.n_answered = 0
         super().__init__(*args)  # type: ignore[arg-type]
 
     def log_message(self, *_: object) -> None:
@@ -55,7 +57,10 @@ class _Handler(BaseHTTPRequestHandler):
         hub = self.hub
         wanted = self.headers.get("Range", "")
         hub.asked.append(f"{self.path} {wanted}".strip())
-        self.close_connection = True
+        self.close_connection = not hub.tires or self.n_answered > 0
+        if hub.tires and self.n_answered:
+            return
+        self.n_answered += 1
         if self.path.startswith("/cdn/"):
             self._file(self.path.removeprefix("/cdn/"), {})
             return

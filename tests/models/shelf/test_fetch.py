@@ -147,6 +147,11 @@ def test_the_etag_of_a_server_that_is_no_hub_is_no_hash(get) -> None:
     ].sha256 != sha256_bytes(b"{}")
 
 
+def test_a_connection_that_is_about_to_be_closed_is_not_used_again(get) -> None:
+    """Between its answer and its end a server's connection looks alive: who asks on it gets nothing, and for no reason."""
+    assert get(Hub(FILES, tires=True)).manifest.size_bytes == sum(map(len, FILES.values()))
+
+
 def test_a_broken_connection_is_resumed_where_it_broke(get) -> None:
     hub = Hub(FILES, break_after=[1000, 50_000])
     get(hub)

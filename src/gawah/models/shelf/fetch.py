@@ -107,7 +107,12 @@ def _from_hub(
 def _client() -> httpx.Client:
     """A client by the environment's proxies and certificates, which it reads and opens at once."""
     try:
-        return httpx.Client(timeout=_TIMEOUT_S, headers={"User-Agent": "gawah"})
+        return httpx.Client(
+            timeout=_TIMEOUT_S,
+            headers={"User-Agent": "gawah"},
+            # A server may close a connection just as the next file is asked for on it: that would break for no reason.
+            limits=httpx.Limits(max_keepalive_connections=0),
+        )
     except (ImportError, ValueError, OSError) as error:
         reason = str(error).partition("\n")[0]
         raise HubError(

@@ -11,8 +11,9 @@ from gawah.store.postgres.connection import PostgresConnection
 from gawah.store.postgres.dialect import translated_definition
 from gawah.store.postgres.locks import SCHEMA, key
 
-_N_OTHERS = """
-SELECT count(*) FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace
+# In one statement: the tables of a store that is being made beside us are seen by both halves or by neither.
+_FOUND = """
+SELECT to_regclass(quote_ident(current_schema()) || '.gawah_store'), count(*) FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace
 AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
 AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
 """
@@ -65,8 +66,9 @@ def _migrate(opened: PostgresConnection, where: str) -> None:
 
 def _version(opened: PostgresConnection, where: str) -> int | None:
     """The store's version, None when the schema is empty."""
-    if opened.execute("SELECT to_regclass(quote_ident(current_schema()) || '.gawah_store')").fetchall()[0][0] is None:
-        if opened.execute(_N_OTHERS).fetchall()[0][0]:
+    ours, n_tables = opened.execute(_FOUND).fetchall()[0]
+    if ours is None:
+        if n_tables:
             raise ForeignStoreError(f"{where} holds another program's tables; name an empty database or schema")
         return None
     rows = opened.execute("SELECT * FROM gawah_store").fetchall()
