@@ -138,7 +138,10 @@ def test_chunks_that_tie_at_the_border_are_all_fetched_before_one_is_chosen(
     assert [chunk_id for chunk_id, _ in view.dense(vector, 3)] == ["c000", "c001", "c002"]
 
 
-def test_scores_hold_however_far_the_mean_length_has_moved(make_index: Callable[..., QdrantIndex]) -> None:
+def test_scores_hold_however_far_the_mean_length_has_moved(
+    make_index: Callable[..., QdrantIndex], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gawah.index.qdrant_sync._ROWS_A_PIECE", 5)  # whose lengths are not those of all
     index, catalog = make_index(), filled()
     index.view(catalog.feed())
     rng = np.random.default_rng(7)
