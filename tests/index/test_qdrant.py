@@ -230,6 +230,8 @@ def test_a_sync_that_was_killed_anywhere_is_finished_by_the_next(
         if n_requests % 5 == 4:  # something to do in every phase: rows, deletions, a collection
             catalog.delete(n_requests // 5)
             catalog.add(100 + n_requests, {f"n{n_requests}": "a backup more"})
+        if n_requests % 5 == 2:
+            catalog.delete(97 + n_requests)  # what was added last, and may be in the collection only
         try:
             make_index(Cut(server.url, n_requests % 23)).view(catalog.feed())
         except StoreError:
