@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 LOCKED := --no-deps --require-hashes
 
-.PHONY: demo test system check bench bench-cost screenshots claims bench-kill bench-migrate bench-load bench-mutations bench-qdrant calibrate experiment lock clean help
+.PHONY: demo test system check bench bench-cost screenshots claims bench-kill bench-migrate bench-load bench-mutations bench-qdrant bench-scale calibrate experiment lock clean help
 
 help:
 	@echo "make demo        install, then ingest examples/, three cited answers, two refusals, one verification"
@@ -19,6 +19,7 @@ help:
 	@echo "make bench-load  a server under load: askers, large uploads, slow and aborted clients, kill -9 (minutes)"
 	@echo "make bench-qdrant  the Qdrant index beside the local one (minutes)"
 	@echo "make bench-mutations  a thousand damaged files in one folder: none may end without a state and a code (minutes)"
+	@echo "make bench-scale  one store from 1,000 to 1,000,000 chunks: rates, sizes, times, memory, recall (ten minutes, 6 GB)"
 	@echo "make claims      precision and recall of unsupported claims; writes docs/claims.md"
 	@echo "make calibrate   the gate over the development sets; writes docs/gate.md and the calibration that ships"
 	@echo "make experiment  strategies A-F times systems over the development sets; writes docs/experiment.md (minutes)"
@@ -84,6 +85,9 @@ bench-mutations: $(VENV)/.develop system
 
 bench-qdrant: $(VENV)/.develop
 	$(BIN)/python -m bench.qdrant
+
+bench-scale: $(VENV)/.develop
+	$(BIN)/python -m bench.scale
 
 lock:
 	uv pip compile pyproject.toml --extra audio --extra hnsw --extra local --extra mcp --extra postgres --extra qdrant --extra report --extra server --group test --group check --group bench $(LOCKFLAGS) -o requirements/develop.lock

@@ -254,7 +254,7 @@ def test_new_weights_under_the_same_path_are_refused(gawah, folder, tmp_path):
     for words in (("ask", "How much is the fee?"), ("ingest", root)):
         assert "was built with" in one_line(gawah(*words, *chosen, code=5))
     assert "FAULT  model" in gawah("doctor", *chosen, code=1).stdout
-    assert "hashes to" in one_line(gawah("ask", "fee?", *chosen, "--set", "model_sha256=" + "0" * 64, code=5))
+    assert "hashes to" in one_line(gawah("ask", "fee?", "--set", f"model={model}@sha256:{'0' * 64}", code=5))
 
 
 def test_help_names_every_command_and_settings_have_origins(gawah):

@@ -370,3 +370,19 @@ def test_the_runtime_is_told_to_report_to_nobody():
     import gawah.models  # noqa: F401
 
     assert os.environ["ORT_DISABLE_TELEMETRY"] == "1"
+
+
+def test_a_document_with_words_that_no_database_keeps_fails_alone_and_says_why(make_app, folder):
+    app = make_app()
+    extract = app.sandbox.extract
+
+    def odd(source, data):
+        document = extract(source, data)
+        return replace(document, title="half \ud800 a pair") if source.name == "fees.md" else document
+
+    app.sandbox.extract = odd
+    ingest(app, folder(FILES))
+    states = by_name(app)
+    assert states["fees.md"].failure.code == "unstorable_text"
+    assert "U+D800" in states["fees.md"].failure.reason
+    assert [states[name].state for name in FILES if name != "fees.md"] == [DocumentState.READY] * 2

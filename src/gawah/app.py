@@ -30,7 +30,7 @@ from gawah.gate import (
     packaged_calibration,
 )
 from gawah.generate import ExtractiveGenerator
-from gawah.index.local import LocalIndex
+from gawah.index.local import GRAPH_FROM, LocalIndex
 from gawah.index.qdrant import QdrantIndex
 from gawah.index.qdrant_requests import Connection
 from gawah.ingest import PIPELINE, Intake, Plan, plan_folder, queue_plan, run_jobs, stale_parts
@@ -212,7 +212,10 @@ class Application:
         kind, _, url = self.settings.index.partition(":")
         if kind != "qdrant":
             return LocalIndex(
-                self.settings.store, analyze_document, keeps_copies=bool(self.settings.catalog.get_secret_value())
+                self.settings.store,
+                analyze_document,
+                graph_from=GRAPH_FROM if kind == "hnsw" else None,
+                keeps_copies=bool(self.settings.catalog.get_secret_value()),
             )
         found = QdrantIndex(Connection(url), f"gawah-{self.catalog.identity()}", analyze_document, self.settings.store)
         self._resources.callback(found.close)
@@ -384,7 +387,7 @@ class Application:
         """
         if self.catalog.read_only:
             raise StoreError(
-                f"the store {self.settings.store} cannot be written, and every answer is recorded in it; get write permission or "
+                f"the store {self.catalog.shown} cannot be written, and every answer is recorded in it; get write permission or "
                 "copy the folder and name it with --store (`gawah search` records nothing and works as it is)"
             )
         # Another generation is refused before anything is heard, so nothing is said twice.

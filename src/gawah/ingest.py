@@ -47,7 +47,9 @@ PIPELINE = "canonical/1 analyzer/2"
 RETRY_FIRST_S = 30.0
 RETRY_LONGEST_S = 3600.0
 MAX_ATTEMPTS = 5  # then nobody tries again by itself: a person looks at the reason and queues it, or removes it
-EXTRACT_AHEAD = 2  # documents prepared while another is embedded
+EXTRACT_AHEAD_AT_LEAST = (
+    2  # documents prepared while another is embedded: one a core, for embedding waits for none of them
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,10 +240,11 @@ def run_jobs(intake: Intake) -> Iterator[DocumentRecord]:
     owner = worker_name(os.getpid())
     intake.catalog.generation_for(intake.embedder.stamp)
     ahead: deque[tuple[Job, Future[_Prepared | Failure]]] = deque()
-    with ThreadPoolExecutor(EXTRACT_AHEAD, thread_name_prefix="extract") as pool:
+    n_ahead = max(EXTRACT_AHEAD_AT_LEAST, len(os.sched_getaffinity(0)))
+    with ThreadPoolExecutor(n_ahead, thread_name_prefix="extract") as pool:
         try:
             while True:
-                while _takes_more(ahead) and (job := intake.catalog.claim(owner)):
+                while _takes_more(ahead, n_ahead) and (job := intake.catalog.claim(owner)):
                     ahead.append((job, pool.submit(_prepare, intake, job)))
                 if not ahead:
                     return
@@ -258,9 +261,9 @@ def run_jobs(intake: Intake) -> Iterator[DocumentRecord]:
                 intake.catalog.release(owner)
 
 
-def _takes_more(ahead: Sequence[tuple[Job, object]]) -> bool:
+def _takes_more(ahead: Sequence[tuple[Job, object]], n_ahead: int) -> bool:
     """Whether another document may be prepared beside these: never beside one that may have killed its reader before."""
-    return len(ahead) < EXTRACT_AHEAD and all(job.document.attempts <= 1 for job, _ in ahead)
+    return len(ahead) < n_ahead and all(job.document.attempts <= 1 for job, _ in ahead)
 
 
 def _ended(intake: Intake, job: Job, future: Future[_Prepared | Failure]) -> DocumentRecord | None:

@@ -27,3 +27,11 @@ def search_lexical(
         raise IndexLegError(SYSTEM, f"{str(error) or type(error).__name__}; run 'gawah doctor'") from error
     hits = tuple(Hit(chunk_id, score, rank) for rank, (chunk_id, score) in enumerate(found, start=1))
     return Ranking(SYSTEM, hits, cutoff)
+
+
+def find_terms(view: IndexView, terms: Sequence[str], chunk_ids: Sequence[str]) -> list[tuple[bool, ...]]:
+    """Per chunk which of the terms it holds. Raises IndexLegError as `search_lexical` does."""
+    try:
+        return view.holds(terms, chunk_ids)
+    except (OSError, IndexError, ValueError, MemoryError) as error:
+        raise IndexLegError(SYSTEM, f"{str(error) or type(error).__name__}; run 'gawah doctor'") from error

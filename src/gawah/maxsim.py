@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 from gawah.ports import TokenCodes
 
 _EXACT_BELOW = 2.0**24  # float32 holds every integer up to here
+_PRODUCT_OF_ONE_THREAD = (
+    1 << 17
+)  # multiplications; over twice as many OpenBLAS wakes its threads, which wait for busy cores
 
 
 def best_matches(query_vectors: NDArray[np.float32], codes: Sequence[TokenCodes]) -> NDArray[np.float64]:
@@ -45,6 +48,9 @@ def _similarities(query_vectors: NDArray[np.float32], signs: NDArray[np.uint8]) 
     size = np.maximum(np.abs(exact).sum(axis=1), np.finfo(np.float32).tiny)
     factors = np.exp2(np.floor(np.log2(room / size)))
     integers = np.rint(exact * factors[:, None])
-    bits = np.unpackbits(signs, axis=1, count=dimensions).astype(np.float32)
-    sums = (bits @ integers.astype(np.float32).T).astype(np.float64)
+    n_rows = max(1, _PRODUCT_OF_ONE_THREAD // max(1, integers.size))
+    bits = np.zeros((-(-len(signs) // n_rows), n_rows, dimensions), np.float32)
+    bits.reshape(-1, dimensions)[: len(signs)] = np.unpackbits(signs, axis=1, count=dimensions)
+    products = bits @ integers.astype(np.float32).T
+    sums = products.reshape(-1, len(integers))[: len(signs)].astype(np.float64)
     return np.asarray((2 * sums - integers.sum(axis=1)) / factors, np.float64)

@@ -139,6 +139,20 @@ class SegmentRecord:
     manifest_sha256: str
 
 
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """Files an index has written, to be registered: segment `new` stands for the `old` ones, or for nothing when it is None.
+
+    Deletions up to `mark` of chunks with a seq from `first_seq` to `last_seq` are in it already: no file holds them.
+    """
+
+    old: tuple[str, ...]
+    new: SegmentRecord | None
+    mark: int
+    first_seq: int
+    last_seq: int
+
+
 class IndexFeed(Protocol):
     """A consistent view of the catalog, as an index reads it (one read transaction)."""
 
@@ -216,6 +230,10 @@ class IndexView(Protocol):
 
     def document_frequency(self, terms: Sequence[str]) -> list[int]:
         """How many live chunks hold each term."""
+        ...
+
+    def holds(self, terms: Sequence[str], chunk_ids: Sequence[str]) -> list[tuple[bool, ...]]:
+        """Per given chunk which of the terms it holds; NotFoundError for one that is not here."""
         ...
 
     def sample(self, size: int) -> list[str]:
@@ -459,8 +477,17 @@ class Catalog(Protocol):
     def delete_documents(self, document_nos: Sequence[int]) -> int: ...
 
     def replace_segments(
-        self, old: Iterable[str], new: SegmentRecord | None, *, applied_mark: int | None = None
-    ) -> None: ...
+        self,
+        old: Iterable[str],
+        new: SegmentRecord | None,
+        *,
+        applied_mark: int | None = None,
+        applied_seqs: tuple[int, int] | None = None,
+    ) -> None:
+        """Registers a segment in place of others. Deletions up to `applied_mark` are forgotten: all of them, or those of chunks
+        from the first to the last of `applied_seqs`.
+        """
+        ...
 
     def append_answer(
         self, answer_id: str, status: str, body: Mapping[str, object], document_ids: Iterable[str]

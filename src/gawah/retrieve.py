@@ -15,7 +15,7 @@ from gawah.errors import IndexLegError, NotFoundError, StampMismatchError, Usage
 from gawah.fuse import fuse
 from gawah.gate import N_BACKGROUND, N_COMPARED, Evidence
 from gawah.index.bm25 import best_possible, idf
-from gawah.lexical import search_lexical
+from gawah.lexical import find_terms, search_lexical
 from gawah.ports import Candidate, Embedder, Index, IndexView, QueryEmbedding, Reranker, Snapshot
 from gawah.rerank import rarity, reorder, token_weights
 from gawah.text import NAMESPACE, analyze, exact_terms, query_terms
@@ -255,14 +255,19 @@ def _reranked(
 def _exactness(view: IndexView, question: str, chunk_ids: Sequence[str]) -> list[float]:
     """Per chunk the share of the question's exact terms that it holds, rare ones weighing more; 0 where there are none."""
     terms = exact_terms(question)
+    if not terms:
+        return [0.0] * len(chunk_ids)
     weights = [rarity(n, view.n_chunks) for n in view.document_frequency(terms)]
-    shares = dict.fromkeys(chunk_ids, 0.0)
-    with contextlib.suppress(IndexLegError):  # named already: the lexical leg has failed with it
-        for term, weight in zip(terms, weights, strict=True):
-            for hit in search_lexical(view, [term], view.n_chunks).hits:
-                if hit.chunk_id in shares:
-                    shares[hit.chunk_id] += weight / sum(weights)
-    return list(shares.values())
+    total = sum(weights)
+    try:
+        held = find_terms(view, terms, chunk_ids)
+    except IndexLegError:  # named already: the lexical leg has failed with it
+        return [0.0] * len(chunk_ids)
+    shares = [0.0] * len(chunk_ids)
+    for at, row in enumerate(held):
+        for weight, there in zip(weights, row, strict=True):  # one after the other: a fixed order of additions
+            shares[at] += weight / total if there else 0.0
+    return shares
 
 
 def _passages(snapshot: Snapshot, view: IndexView, query: QueryEmbedding, hits: tuple[Hit, ...]) -> tuple[Passage, ...]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from gawah.errors import GawahError
 from gawah.fingerprint import sha256_text
-from gawah.ports import Catalog, Embedder, IndexFeed, IndexView, SegmentRecord, Snapshot
+from gawah.ports import Catalog, Embedder, IndexFeed, IndexView, Rewritten, SegmentRecord, Snapshot
 from gawah.store.answers import broken_links, fault_at_end
 from gawah.types import DocumentRecord, DocumentState
 
@@ -24,9 +24,12 @@ class MaintainedIndex(Protocol):
 
     def view(self, feed: IndexFeed) -> IndexView: ...
 
-    def seal(self, feed: IndexFeed) -> SegmentRecord | None: ...
+    def rewrite(self, feed: IndexFeed, *, whole_tail: bool = False, everything: bool = False) -> Rewritten | None:
+        """Does what is most due, and says what is to be registered; None when nothing is due any more.
 
-    def compact(self, feed: IndexFeed) -> SegmentRecord | None: ...
+        `whole_tail`: every chunk gets into a file. `everything`: and no file keeps a deleted one.
+        """
+        ...
 
     def check(self, feed: IndexFeed) -> tuple[str, ...]: ...
 
@@ -38,10 +41,6 @@ class MaintainedIndex(Protocol):
         """Lets go of what it has of a generation that the catalog has dropped."""
         ...
 
-    def due(self, feed: IndexFeed) -> Literal["seal", "compact"] | None:
-        """What the state of the files asks for."""
-        ...
-
 
 def tidy(
     catalog: Catalog,
@@ -51,21 +50,20 @@ def tidy(
     whole_tail: bool = False,
     everything: bool = False,
 ) -> None:
-    """Seals the tail or compacts the segments of a generation, the active one unless named, when that is due.
+    """Seals the tail and rewrites segments of a generation, the active one unless named, until nothing is due.
 
-    `whole_tail`: seals it however short it is; `everything`: writes all as one segment. Call it under the writer's lock.
+    `whole_tail`: seals it however short it is; `everything`: leaves no deleted row in any file. Call it under the writer's
+    lock. Each step is a snapshot, files, and a transaction that registers them: queries and commits go on, and a kill
+    costs a step.
     """
-    with catalog.snapshot(generation) as snapshot:
-        old = [segment.name for segment in snapshot.segments()]
-        _, mark = snapshot.deleted(0)
-        due = "compact" if everything else index.due(snapshot) or ("seal" if whole_tail else None)
-        new, replaced = None, []
-        if due == "compact":
-            new, replaced = index.compact(snapshot), old
-        elif due == "seal":
-            new, mark = index.seal(snapshot), 0
-    if new is not None or replaced:
-        catalog.replace_segments(replaced, new, applied_mark=mark or None)
+    while True:
+        with catalog.snapshot(generation) as snapshot:
+            done = index.rewrite(snapshot, whole_tail=whole_tail, everything=everything)
+        if done is None:
+            break
+        catalog.replace_segments(
+            done.old, done.new, applied_mark=done.mark, applied_seqs=(done.first_seq, done.last_seq)
+        )
     remove_leftovers(catalog, index)  # also of segments that another machine has replaced
 
 

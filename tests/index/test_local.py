@@ -17,7 +17,7 @@ from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from gawah.errors import StampMismatchError
-from gawah.index.local import LocalIndex, should_compact, should_seal
+from gawah.index.local import LocalIndex
 from gawah.ports import Index, SegmentRecord
 from gawah.testing.embedder import FakeEmbedder
 from gawah.testing.index import TEXTS, FakeIndex, FakeIndexCatalog, analyze_plain, assert_same_answers
@@ -144,6 +144,10 @@ class AnyHistory(RuleBasedStateMachine):
     @rule()
     def compact(self) -> None:
         compact(self.index, self.catalog)
+
+    @rule(everything=st.booleans())
+    def tidy(self, everything: bool) -> None:
+        tidied(self.index, self.catalog, everything=everything)
 
     @precondition(lambda self: self.catalog.rows)
     @rule(data=st.data(), texts=st.lists(TEXT, min_size=1, max_size=2))
@@ -457,29 +461,33 @@ def test_a_vector_of_another_model_is_refused(tmp_path: Path) -> None:
         view.dense(np.full(64, np.nan, np.float32), 3)
 
 
-def test_the_tail_is_sealed_and_segments_are_rewritten_when_it_is_worth_it() -> None:
-    assert [should_seal(n) for n in (0, 999, 1000)] == [False, False, True]
-    assert not should_compact(8, 0, 8000)
-    assert should_compact(9, 0, 9000)
-    assert not should_compact(20, 0, 1_000_000)
-    assert not should_compact(1, 10, 90)
-    assert should_compact(1, 30, 70)
-    assert should_compact(1, 1, 0)
-    assert not should_compact(0, 0, 0)
+def tidied(index: LocalIndex, catalog: FakeIndexCatalog, *, everything: bool = False) -> list[int]:
+    """Rewrites until nothing is due; returns how many segments each step put together."""
+    steps = []
+    while done := index.rewrite(catalog.feed(), everything=everything):
+        steps.append(len(done.old))
+        assert len(steps) < 50
+        old = [record for record in catalog.records if record.name in done.old]
+        catalog.register(done.new, instead_of=old, applied_mark=done.mark, applied_seqs=(done.first_seq, done.last_seq))
+    index.remove_unregistered([record.name for record in catalog.records])
+    return steps
 
 
 def test_what_is_due_follows_the_policy_and_damage(tmp_path: Path) -> None:
-    index, catalog = filled(tmp_path, 8)
-    assert index.due(catalog.feed()) is None
+    index, catalog = filled(tmp_path, 4)
+    assert tidied(index, catalog) == []
     for number in range(3):
         catalog.delete(number)
-    assert index.due(catalog.feed()) == "compact"
-    compact(index, catalog)
-    assert index.due(catalog.feed()) is None
+    assert tidied(index, catalog) == [1, 1]  # of the first segment nothing lives, of the second a half
+    assert [record.n_chunks for record in catalog.records] == [1, 2, 2]
+    assert_right(index, catalog)
     catalog.add(1000, {f"n{at}": "word" for at in range(1000)})
-    assert index.due(catalog.feed()) == "seal"
+    assert tidied(index, catalog) == [0]
     shutil.rmtree(tmp_path / "segments")
-    assert LocalIndex(tmp_path, analyze_plain).due(catalog.feed()) == "compact"
+    again = LocalIndex(tmp_path, analyze_plain)
+    assert tidied(again, catalog) == [1, 1, 1, 1]
+    assert again.view(catalog.feed()).degraded == ()
+    assert_right(again, catalog)
 
 
 @pytest.mark.parametrize("sealed", [False, True])
@@ -500,3 +508,45 @@ def test_a_restored_catalog_at_the_same_number_is_not_taken_for_the_one_before(t
     assert sorted(chunk_id for chunk_id, _ in found.bm25(["backup"], 9)) == ["c1", "c3", "c4"]
     assert found.fingerprint() == LocalIndex(tmp_path / "fresh", analyze_plain).view(restored.feed()).fingerprint()
     assert index.view(restored.feed()) is found
+
+
+def test_only_the_deletions_that_a_rewrite_has_applied_are_forgotten(tmp_path: Path) -> None:
+    index, catalog = LocalIndex(tmp_path, analyze_plain), FakeIndexCatalog()
+    for number in range(10):
+        catalog.add(number, {f"c{number}": "a backup"})
+    seal(index, catalog)
+    for number in (10, 11):
+        catalog.add(number, {f"c{number}": "another backup"})
+    seal(index, catalog)
+    catalog.delete(3)
+    catalog.delete(10)
+    assert tidied(index, catalog) == [1]
+    assert [seq for _, seq in catalog.deletions] == [4]
+    assert LocalIndex(tmp_path, analyze_plain).view(catalog.feed()).n_chunks == 10
+    assert_right(index, catalog)
+
+
+def test_eight_small_neighbours_become_one(tmp_path: Path) -> None:
+    index, catalog = filled(tmp_path, 8)
+    assert tidied(index, catalog) == [8]
+    assert [(record.first_seq, record.last_seq, record.n_chunks) for record in catalog.records] == [(1, 8, 8)]
+    assert_right(index, catalog)
+
+
+def test_with_everything_no_file_holds_a_deleted_row(tmp_path: Path) -> None:
+    index, catalog = LocalIndex(tmp_path, analyze_plain), FakeIndexCatalog()
+    for number in range(6):
+        catalog.add(number, {f"c{number}.{at}": f"secret{number}.{at} word" for at in range(9)})
+        seal(index, catalog)
+    catalog.add(9, {"c9.0": "another"})
+    catalog.rows = [row for row in catalog.rows if row.seq != 1]
+    catalog.deletions.append((1, 1))
+    catalog.n_marks = 1
+    catalog.next_epoch()
+    assert tidied(index, catalog) == []
+    assert tidied(index, catalog, everything=True) == [1, 0]
+    assert catalog.deletions == []
+    held = b"".join(path.read_bytes() for path in (tmp_path / "segments").rglob("term_blob.npy"))
+    assert b"secret0.0" not in held
+    assert b"secret0.1" in held
+    assert_right(index, catalog)

@@ -23,6 +23,15 @@ def part_of(vectors: np.ndarray, first: int = 0) -> Part:
     return build_part(rows, lambda _: ([], []))
 
 
+def by_scan(parts, masks, query, cutoff):
+    rows = [nearest.every_row(part, mask) for part, mask in zip(parts, masks, strict=True)]
+    return nearest.refined(parts, rows, query, cutoff)
+
+
+def by_bits(parts, masks, query, cutoff, pool=None):
+    return nearest.refined(parts, nearest.rows_by_bits(parts, masks, query, cutoff, pool), query, cutoff)
+
+
 def unit(vectors: np.ndarray) -> np.ndarray:
     return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
 
@@ -68,7 +77,7 @@ def test_no_row_of_the_best_is_missed_by_the_scan_ties_included(seed: int, cutof
     query = unit(rng.standard_normal((1, 64)))[0].astype(np.float64)
     parts = [part_of(vectors[:30]), part_of(vectors[30:], 30)]
     masks = [None, rng.random(len(vectors) - 30) < 0.7]
-    found = nearest.rows_by_scan(parts, masks, query, cutoff)
+    found = by_scan(parts, masks, query, cutoff)
     exact = np.array([math.fsum(vector) for vector in vectors.astype(np.float64) * query])
     admitted = np.concatenate([np.ones(30, bool), masks[1]])
     border = np.sort(exact[admitted])[::-1][min(cutoff, int(admitted.sum())) - 1]
@@ -98,7 +107,10 @@ def test_sign_distance_is_the_sum_of_quantised_components_of_differing_sign(
     vectors, query = pair
     levels = np.rint(np.abs(query) / (np.abs(query).max() or 1) * 7).astype(int)
     expected = [int(levels[(vector > 0) != (query > 0)].sum()) for vector in vectors]
-    assert nearest._sign_distance(sign_bits(vectors), query).tolist() == expected
+    bits = sign_bits(vectors)
+    found = np.empty(len(vectors), np.uint16)
+    nearest._fill_sign_distances(bits, found, *nearest._quantised(query, len(bits)))
+    assert found.tolist() == expected
 
 
 def test_sign_bits_first_keeps_the_best_of_many_clustered_vectors() -> None:
@@ -109,7 +121,7 @@ def test_sign_bits_first_keeps_the_best_of_many_clustered_vectors() -> None:
     for at in rng.integers(0, len(vectors), 20):
         query = unit(vectors[at : at + 1] + 0.03 * rng.standard_normal((1, 384)))[0].astype(np.float64)
         best = np.argsort(-(vectors @ query.astype(np.float32)))[:50]
-        found = set(nearest.rows_by_bits(parts, masks, query, 50)[0])
+        found = set(by_bits(parts, masks, query, 50)[0])
         assert set(best[:10]) <= found
         kept.append(len(found & set(best)) / 50)
     assert np.mean(kept) >= 0.99
@@ -120,10 +132,10 @@ def test_sign_bits_first_chooses_the_same_rows_in_any_layout_and_among_the_admit
     vectors = clustered(rng, 9_000, 64)
     query = unit(rng.standard_normal((1, 64)))[0].astype(np.float64)
     admitted = rng.random(9_000) < 0.6
-    together = nearest.rows_by_bits([part_of(vectors)], [admitted], query, 20)[0]
+    together = by_bits([part_of(vectors)], [admitted], query, 20)[0]
     parts = [part_of(vectors[:2500]), part_of(vectors[2500:2600], 2500), part_of(vectors[2600:], 2600)]
     masks = [admitted[:2500], admitted[2500:2600], admitted[2600:]]
-    apart = nearest.rows_by_bits(parts, masks, query, 20)
+    apart = by_bits(parts, masks, query, 20)
     assert together.tolist() == [
         first + row for first, rows in zip((0, 2500, 2600), apart, strict=True) for row in rows
     ]
@@ -133,5 +145,5 @@ def test_sign_bits_first_chooses_the_same_rows_in_any_layout_and_among_the_admit
 
 def test_a_query_of_zeros_still_ranks() -> None:
     vectors = unit(np.random.default_rng(5).standard_normal((10, 8)))
-    for choose in (nearest.rows_by_scan, nearest.rows_by_bits):
+    for choose in (by_scan, by_bits):
         assert sum(map(len, choose([part_of(vectors)], [None], np.zeros(8), 3))) == 10

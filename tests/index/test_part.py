@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gawah.errors import StoreCorruptError
-from gawah.index.build import build_part, merge, whole
+from gawah.index.build import build_part, whole
+from gawah.index.merge import merge
 from gawah.index.part import Part, document_runs, term_hash
 from gawah.ports import Embedding, IndexRow
 from gawah.testing.embedder import FakeEmbedder

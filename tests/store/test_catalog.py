@@ -3,7 +3,7 @@
 import sqlite3
 import subprocess
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
 
@@ -19,19 +19,6 @@ from gawah.store.catalog import SqliteCatalog
 from gawah.store.lock import writer_lock
 from gawah.store.migrations import MIGRATIONS
 from gawah.testing.catalog import CatalogContract, add
-
-
-@dataclass
-class Clock:
-    now: float = 1_000_000.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
 
 
 @pytest.fixture
@@ -102,10 +89,10 @@ def test_the_folder_may_not_be_a_file(tmp_path):
         SqliteCatalog(tmp_path / "store" / "inner", create=True)
 
 
-def test_an_altered_answer_breaks_the_chain_where_it_was_altered(catalog):
+def test_an_altered_answer_breaks_the_chain_where_it_was_altered(any_catalog):
     for number in range(4):
-        catalog.append_answer(f"a{number}", "answered", {"n": number}, [])
-    records = catalog.load_answers()
+        any_catalog.append_answer(f"a{number}", "answered", {"n": number}, [])
+    records = any_catalog.load_answers()
     assert broken_links(records) == []
     assert broken_links([*records[:1], replace(records[1], body={"n": 7}), *records[2:]]) == ["a1"]
     assert broken_links([records[0], *records[2:]]) == ["a2"]
@@ -235,15 +222,15 @@ def test_an_emptied_file_is_not_taken_for_a_new_store(tmp_path):
         SqliteCatalog(tmp_path)
 
 
-def test_a_purge_that_was_interrupted_is_owed_until_it_is_done(catalog):
-    document = add(catalog, "secret.txt", "The word is ZX-CANARY-91.\n")
-    catalog.append_answer("a", "answered", {"quote": "ZX-CANARY-91"}, [document.id])
-    with catalog.snapshot() as snapshot:
+def test_a_purge_that_was_interrupted_is_owed_until_it_is_done(any_catalog):
+    document = add(any_catalog, "secret.txt", "The word is ZX-CANARY-91.\n")
+    any_catalog.append_answer("a", "answered", {"quote": "ZX-CANARY-91"}, [document.id])
+    with any_catalog.snapshot() as snapshot:
         number = snapshot.find_document("secret.txt").no
-    assert catalog.purge_documents([number], [document.id]) == (1, 1)
-    assert catalog.purge_owed()
-    catalog.vacuum()
-    assert not catalog.purge_owed()
+    assert any_catalog.purge_documents([number], [document.id]) == (1, 1)
+    assert any_catalog.purge_owed()
+    any_catalog.vacuum()
+    assert not any_catalog.purge_owed()
 
 
 def test_a_purge_beside_a_reader_does_not_claim_success(catalog, monkeypatch):
@@ -263,12 +250,12 @@ def test_a_purge_beside_a_reader_does_not_claim_success(catalog, monkeypatch):
     other.close()
 
 
-def test_a_worker_does_not_take_its_own_late_job(catalog, clock):
-    catalog.enqueue([("default", "a.txt", "file:///a.txt")])
-    assert catalog.claim("one") is not None
+def test_a_worker_does_not_take_its_own_late_job(any_catalog, clock):
+    any_catalog.enqueue([("default", "a.txt", "file:///a.txt")])
+    assert any_catalog.claim("one") is not None
     clock.now += 10_000
-    assert catalog.claim("one") is None
-    assert catalog.claim("two") is not None
+    assert any_catalog.claim("one") is None
+    assert any_catalog.claim("two") is not None
 
 
 def test_an_older_store_tells_what_its_documents_quality_and_warnings_were(catalog, tmp_path):

@@ -5,27 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gawah.errors import NotFoundError, UsageError
-from gawah.store.catalog import SqliteCatalog
 from gawah.store.keyring import KeyRing
 
 
-class Clock:
-    now = 1000.0
-
-    def __call__(self):
-        return self.now
-
-
 @pytest.fixture
-def clock():
-    return Clock()
-
-
-@pytest.fixture
-def ring(tmp_path, clock):
-    catalog = SqliteCatalog(tmp_path / "store", create=True, clock=clock)
-    yield KeyRing(catalog)
-    catalog.close()
+def ring(any_catalog):
+    return KeyRing(any_catalog)
 
 
 def test_a_token_opens_until_its_key_expires_or_is_revoked(ring, clock):

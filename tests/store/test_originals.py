@@ -6,7 +6,6 @@ import threading
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gawah.store.catalog import SqliteCatalog
 from gawah.store.originals import Originals, _harmless
 from gawah.store.uploads import OnceKey, Uploads
 
@@ -80,8 +79,8 @@ def test_a_sweep_waits_until_a_file_that_is_placed_is_referred_to(tmp_path):
     assert swept.is_set()
 
 
-def test_a_hand_over_is_queued_and_known_again_at_once(tmp_path):
-    catalog = SqliteCatalog(tmp_path / "store", create=True)
+def test_a_hand_over_is_queued_and_known_again_at_once(any_catalog, clock):
+    catalog = any_catalog
     uploads = Uploads(catalog)
     once = OnceKey("k", "documents", "one", "hash")
     upload = uploads.accept("c", "a.txt", "file:///a", sha256="s", size_bytes=1, path="/p", once=once)
@@ -97,4 +96,21 @@ def test_a_hand_over_is_queued_and_known_again_at_once(tmp_path):
     assert uploads.kept_paths() == {"/p"}
     assert uploads.forget() == 0
     assert uploads.forget([upload.document_id]) == 2
-    catalog.close()
+    clock.now += 90_000
+    assert uploads.done_before(once) is None
+
+
+def test_questions_are_listed_newest_first_each_asker_sees_its_own(any_catalog):
+    uploads = Uploads(any_catalog)
+    for number in range(5):
+        any_catalog.append_answer(f"a{number}", "answered", {"question": f"q{number} \x00 \u00e9"}, [])
+        uploads.note_asker(f"a{number}", f"k{number % 2}")
+    any_catalog.append_answer("mine", "refused", {}, [])
+    listed = uploads.newest_answers(None, 3, None)
+    assert [(row["id"], row["question"]) for row in listed] == [
+        ("mine", None),
+        ("a4", "q4 \x00 \u00e9"),
+        ("a3", "q3 \x00 \u00e9"),
+    ]
+    assert [row["id"] for row in uploads.newest_answers(listed[-1]["seq"], 9, "k1")] == ["a1"]
+    assert (uploads.asker("a4"), uploads.asker("mine")) == ("k0", None)

@@ -178,6 +178,7 @@ def status(
         with app.catalog.snapshot() as snapshot:
             facts: dict[str, Any] = {
                 "store": str(app.settings.store),
+                "catalog": app.catalog.shown,
                 "documents": snapshot.n_documents(),
                 "chunks": sum(snapshot.n_chunks_by_document().values()),
                 "counted_chunks": sum(record.counters.n_chunks for record in records),

@@ -1,21 +1,20 @@
-"""Catalog rows to a part, and parts to one part: the two ways an index grows.
+"""Catalog rows to a part, and which of a part's rows live.
 
-Both give the same arrays for the same chunks, so a segment's files depend on what is in it and not on its history.
+The same chunks give the same arrays here and in `merge`, so a segment's files depend on what is in it and not on its history.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gawah.errors import StoreCorruptError
+from gawah.index.graph import Graph
 from gawah.index.part import (
-    LARGE_ARRAYS,
     Part,
     blob_of,
     document_runs,
@@ -30,7 +29,6 @@ AnalyzeDocument = Callable[[str], tuple[list[str], list[str]]]
 """A chunk's embedded text to (terms that count to its length, identifier terms that do not)."""
 
 UNIT_TOLERANCE = 1e-3  # far above float32's rounding, far below any vector that was never normalised
-_ROWS_A_PIECE = 8192  # 12 MiB of 384 float32
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,6 +40,8 @@ class Portion:
     n_live: int
     total_length: int
     """Counted terms of the live rows."""
+    graph: Graph | None = None
+    """A way to a vector's neighbours that does not look at every row, where the segment has one."""
 
     def without(self, seqs: NDArray[np.int64]) -> Portion:
         """The portion after the deletion of those of `seqs` that are in it."""
@@ -49,8 +49,10 @@ class Portion:
         if not len(gone):
             return self
         live = np.ones(self.part.n_chunks, np.bool_) if self.live is None else self.live.copy()
-        live[gone] = False
-        return Portion(self.part, live, int(np.count_nonzero(live)), int(self.part.lengths[live].sum(dtype=np.int64)))
+        dying = np.unique(gone[live[gone]])
+        live[dying] = False
+        length = self.total_length - int(self.part.lengths[dying].sum(dtype=np.int64))
+        return replace(self, live=live, n_live=self.n_live - len(dying), total_length=length)
 
     def live_rows(self) -> NDArray[np.int64]:
         return np.arange(self.part.n_chunks) if self.live is None else np.flatnonzero(self.live)
@@ -67,9 +69,9 @@ class Portion:
         return mask if self.live is None else mask & self.live
 
 
-def whole(part: Part) -> Portion:
+def whole(part: Part, graph: Graph | None = None) -> Portion:
     """A portion in which every row lives."""
-    return Portion(part, None, part.n_chunks, int(part.lengths.sum(dtype=np.int64)))
+    return Portion(part, None, part.n_chunks, int(part.lengths.sum(dtype=np.int64)), graph)
 
 
 def build_part(rows: Sequence[IndexRow], analyze: AnalyzeDocument) -> Part:
@@ -99,7 +101,7 @@ def build_part(rows: Sequence[IndexRow], analyze: AnalyzeDocument) -> Part:
     return Part(
         seqs=np.array([row.seq for row in rows], np.int64),
         chunk_ids=chunk_ids,
-        id_order=_id_order(chunk_ids),
+        id_order=id_order(chunk_ids),
         lengths=np.array(lengths, np.int32),
         run_documents=run_documents,
         run_starts=run_starts,
@@ -117,60 +119,6 @@ def build_part(rows: Sequence[IndexRow], analyze: AnalyzeDocument) -> Part:
     )
 
 
-def merge(portions: Sequence[Portion]) -> Part:
-    """The live rows of portions, which are in order of seq, as one part in memory; at least one row must live."""
-    small = small_arrays(portions)
-    return Part(**small, **{name: np.concatenate(list(pieces(portions, name))) for name in LARGE_ARRAYS})
-
-
-def pieces(portions: Sequence[Portion], name: str) -> Iterator[NDArray[Any]]:
-    """One of LARGE_ARRAYS of the merged part, piece by piece."""
-    for portion in portions:
-        for start in range(0, portion.part.n_chunks, _ROWS_A_PIECE):
-            rows = slice(start, min(start + _ROWS_A_PIECE, portion.part.n_chunks))
-            array = getattr(portion.part, name)
-            live = None if portion.live is None else portion.live[rows]
-            if name != "vectors":
-                token_starts = portion.part.token_starts
-                live = None if live is None else np.repeat(live, np.diff(token_starts[rows.start : rows.stop + 1]))
-                rows = slice(int(token_starts[rows.start]), int(token_starts[rows.stop]))
-            yield array[rows] if live is None else array[rows][live]
-
-
-def small_arrays(portions: Sequence[Portion]) -> dict[str, NDArray[Any]]:
-    """All arrays of the merged part but LARGE_ARRAYS."""
-    parts = [portion.part for portion in portions]
-    if len({part.dimensions for part in parts}) > 1:
-        raise StoreCorruptError("one generation holds vectors of several sizes; run 'gawah doctor'")
-    kept = [slice(None) if portion.live is None else portion.live for portion in portions]
-    chunk_ids = np.concatenate([part.chunk_ids[live] for part, live in zip(parts, kept, strict=True)])
-    chunk_ids = chunk_ids.astype(f"S{max(1, int(np.char.str_len(chunk_ids).max()))}")
-    numbers = [np.repeat(part.run_documents, np.diff(part.run_starts)) for part in parts]
-    run_documents, run_starts = document_runs(
-        np.concatenate([number[live] for number, live in zip(numbers, kept, strict=True)])
-    )
-    postings = _merged_postings(portions)
-    n_tokens = [np.diff(part.token_starts)[live] for part, live in zip(parts, kept, strict=True)]
-    return {
-        "seqs": np.concatenate([part.seqs[live] for part, live in zip(parts, kept, strict=True)]),
-        "chunk_ids": chunk_ids,
-        "id_order": _id_order(chunk_ids),
-        "lengths": np.concatenate([part.lengths[live] for part, live in zip(parts, kept, strict=True)]),
-        "run_documents": run_documents,
-        "run_starts": run_starts,
-        "vector_bits": np.concatenate(
-            [part.vector_bits[:, live] for part, live in zip(parts, kept, strict=True)], axis=1
-        ),
-        "term_hashes": postings.term_hashes,
-        "term_starts": postings.term_starts,
-        "term_blob": postings.term_blob,
-        "posting_starts": postings.starts,
-        "posting_rows": postings.rows,
-        "posting_counts": postings.counts,
-        "token_starts": starts_of(np.concatenate(n_tokens)),
-    }
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Postings:
     term_hashes: NDArray[np.uint64]
@@ -179,27 +127,6 @@ class _Postings:
     starts: NDArray[np.int64]
     rows: NDArray[np.int32]
     counts: NDArray[np.integer]
-
-
-def _merged_postings(portions: Sequence[Portion]) -> _Postings:
-    """Terms of all parts that some live row holds, and their postings, rows counted through the live rows."""
-    vocabulary: dict[bytes, int] = {}
-    terms, rows, counts = [], [], []
-    first_row = 0
-    for portion in portions:
-        part = portion.part
-        numbers = np.array([vocabulary.setdefault(term, len(vocabulary)) for term in part.terms()], np.int32)
-        part_terms = np.repeat(numbers, np.diff(part.posting_starts))
-        part_rows, part_counts = part.posting_rows, part.posting_counts
-        if portion.live is not None:
-            kept = portion.live[part_rows]
-            new_rows = np.cumsum(portion.live, dtype=np.int32) - np.int32(1)
-            part_terms, part_rows, part_counts = part_terms[kept], new_rows[part_rows[kept]], part_counts[kept]
-        terms.append(part_terms)
-        rows.append(part_rows + np.int32(first_row))
-        counts.append(part_counts)
-        first_row += portion.n_live
-    return _sorted_postings(list(vocabulary), np.concatenate(terms), np.concatenate(rows), np.concatenate(counts))
 
 
 def _sorted_postings(
@@ -227,7 +154,8 @@ def _sorted_postings(
     )
 
 
-def _id_order(chunk_ids: NDArray[np.bytes_]) -> NDArray[np.int32]:
+def id_order(chunk_ids: NDArray[np.bytes_]) -> NDArray[np.int32]:
+    """Rows by chunk id; StoreCorruptError for one that is there twice."""
     order = np.argsort(chunk_ids, kind="stable").astype(np.int32)
     ordered = chunk_ids[order]
     twice = np.flatnonzero(ordered[1:] == ordered[:-1])

@@ -1,47 +1,44 @@
 """The local index: a catalog's feed to an immutable view, from segments on disk and an in-memory tail.
 
 The catalog is the truth. Whatever is missing or damaged here is built again from the feed's rows; nothing is registered
-here: `seal` and `compact` write files and return the record, the caller puts it into the catalog in a transaction.
+here: `rewrite` writes files and says what they stand for, the caller puts that into the catalog in a transaction.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, takewhile
 from pathlib import Path
 from threading import Lock
-from typing import Literal
 
 import numpy as np
 
 from gawah.errors import StoreCorruptError, StoreError
 from gawah.index import copies
-from gawah.index.build import AnalyzeDocument, Portion, build_part, merge, whole
-from gawah.index.segment import check_segment, open_segment, remove_unregistered, write_segment
+from gawah.index.build import AnalyzeDocument, Portion, build_part, whole
+from gawah.index.graph import require_usearch
+from gawah.index.merge import merge
+from gawah.index.nearest import Pool
+from gawah.index.policy import due_run, should_seal
+from gawah.index.segment import (
+    check_segment,
+    open_graph,
+    open_segment,
+    piece_directory,
+    remove_unregistered,
+    write_segment,
+)
 from gawah.index.view import Contents, LocalView
-from gawah.ports import IndexFeed, IndexRow, SegmentRecord
+from gawah.ports import IndexFeed, IndexRow, Rewritten, SegmentRecord
 
 PREFILTER_ABOVE = 20_000  # chunks: an exact scan takes 3 ms there
+GRAPH_FROM = 50_000  # chunks of a segment: under it sign bits find the neighbours in a millisecond
 _VIEWS_KEPT = 4  # the newest, and those that queries under way may still ask for
 _TAIL_RATIO = 4  # a tail part is merged into one less than four times as large: at most five of them below 1,000 rows
 _ROWS_A_PIECE = 8192
-_SEALED_AT_CHUNKS = 1_000  # analysing that many rows at start takes a quarter of a second
-_SEGMENTS_AT_LEAST = 8
-_CHUNKS_A_SEGMENT_MORE = 50_000  # a larger index may have more segments, or it would be rewritten all the time
-_DELETED_SHARE = 0.2
-
-
-def should_seal(n_tail: int) -> bool:
-    """Whether the tail is worth a segment."""
-    return n_tail >= _SEALED_AT_CHUNKS
-
-
-def should_compact(n_segments: int, n_deleted: int, n_chunks: int) -> bool:
-    """Whether segments (with `n_deleted` dead rows in them) should be rewritten as one. `n_chunks` are the live ones."""
-    too_many = n_segments > _SEGMENTS_AT_LEAST + n_chunks // _CHUNKS_A_SEGMENT_MORE
-    return too_many or n_deleted > _DELETED_SHARE * (n_chunks + n_deleted)
 
 
 class LocalIndex:
@@ -49,8 +46,9 @@ class LocalIndex:
 
     `analyze_document` gives of an embedded text (terms that count to its length, identifier terms that do not);
     `analyzer` names its version: segments that another one built are not used. `prefilter_above` is the number of
-    admitted chunks from which the dense leg looks at sign bits first; None for always exact. `keeps_copies`: other machines
-    register segments too, and what is absent here is built and kept (copies.py).
+    admitted chunks from which the dense leg looks at sign bits first; None for always exact. `graph_from`: from how many
+    chunks on a segment gets a graph of neighbours, which the dense leg then asks (needs usearch, or ConfigurationError).
+    `keeps_copies`: other machines register segments too, and what is absent here is built and kept (copies.py).
     """
 
     def __init__(
@@ -60,14 +58,20 @@ class LocalIndex:
         *,
         analyzer: str = "1",
         prefilter_above: int | None = PREFILTER_ABOVE,
+        graph_from: int | None = None,
         keeps_copies: bool = False,
     ) -> None:
+        if graph_from is not None:
+            require_usearch()
         self._segments = directory / "segments"
         self._analyze = analyze_document
         self._analyzer = analyzer
         self._prefilter_above = prefilter_above
+        self._graph_from = graph_from
+        self._n_threads = len(os.sched_getaffinity(0))
+        self._pool = Pool(self._n_threads)
         self._keeps_copies = keeps_copies
-        self._copied_at: dict[SegmentRecord, int] = {}
+        self._copied_at: dict[SegmentRecord, copies.MadeAt] = {}
         self._views: list[LocalView] = []
         self._lock = Lock()
 
@@ -82,34 +86,29 @@ class LocalIndex:
             self._views = [*self._views[1 - _VIEWS_KEPT :], made]
             return made
 
+    def rewrite(self, feed: IndexFeed, *, whole_tail: bool = False, everything: bool = False) -> Rewritten | None:
+        """Writes what is most due: a damaged segment, neighbours that have become many, the tail; None when nothing is.
+
+        `whole_tail`: every chunk gets into a file; `everything`: and no file keeps a deleted one. Segments are read in
+        full against their hashes first: what is damaged comes from the catalog instead.
+        """
+        contents = self.view(feed).contents
+        run = self._due(contents, everything=everything)
+        if run is not None:
+            return self._rewritten(feed, contents, run)
+        n_tail = sum(portion.n_live for portion in contents.tail)
+        return self._sealed(feed, contents) if should_seal(n_tail) or (n_tail and (everything or whole_tail)) else None
+
     def seal(self, feed: IndexFeed) -> SegmentRecord | None:
         """Writes the tail as a segment, to be registered beside the others; None when no chunk is in it."""
-        view = self.view(feed)
-        live = [portion for portion in view.contents.tail if portion.n_live]
-        return write_segment(self._segments, live, feed.generation, self._analyzer) if live else None
+        sealed = self._sealed(feed, self.view(feed).contents)
+        return sealed.new if sealed else None
 
     def compact(self, feed: IndexFeed) -> SegmentRecord | None:
-        """Writes every live chunk as one segment, to be registered in place of all others; None when none lives.
-
-        Segments are read in full against their hashes first: what is damaged comes from the catalog instead.
-        """
-        view = self.view(feed)
-        portions: list[Portion | None] = []
-        for record, portion in view.contents.segments.items():
-            trusted = record in view.contents.faults or not self._faults_of(record)
-            portions.append(portion if trusted else self._from_rows(feed, record))
-        live = [portion for portion in (*portions, *view.contents.tail) if portion and portion.n_live]
-        return write_segment(self._segments, live, feed.generation, self._analyzer) if live else None
-
-    def due(self, feed: IndexFeed) -> Literal["seal", "compact"] | None:
-        """What the tail's length, the number of segments and of dead rows ask for, or a damaged segment."""
+        """Writes every live chunk as one segment, to be registered in place of all others; None when none lives."""
         contents = self.view(feed).contents
-        n_tail = sum(portion.n_live for portion in contents.tail)
-        n_live = sum(portion.n_live for portion in contents.segments.values())
-        n_dead = sum(portion.part.n_chunks - portion.n_live for portion in contents.segments.values())
-        if contents.faults or should_compact(len(contents.segments), n_dead, n_live + n_tail):
-            return "compact"
-        return "seal" if should_seal(n_tail) else None
+        tail = [portion for portion in contents.tail if portion.n_live]
+        return self._written(feed, [*self._sound(feed, contents, contents.records), *tail])
 
     def check(self, feed: IndexFeed) -> tuple[str, ...]:
         """Reads every registered segment against its hashes; one line a fault."""
@@ -134,9 +133,8 @@ class LocalIndex:
                 if self._keeps_copies and copies.is_absent(self._segments, record):
                     copies.drop_copy(self._segments, record)  # the next view makes it anew
                     continue
-                portion = self._from_rows(feed, record)
-                new = write_segment(self._segments, [portion], feed.generation, self._analyzer) if portion else None
-                repaired.append((record, new))
+                with self._pieces_of(feed, record) as portions:
+                    repaired.append((record, self._written(feed, portions)))
             return repaired
 
     def remove_unregistered(self, registered: Iterable[str]) -> tuple[str, ...]:
@@ -150,6 +148,60 @@ class LocalIndex:
         with self._lock:
             self._views = [view for view in self._views if view.generation != generation]
 
+    def _due(self, contents: Contents, *, everything: bool) -> range | None:
+        """Which of the registered segments are to be rewritten as one."""
+        portions = [contents.segments.get(record) for record in contents.records]
+        sizes = [
+            (portion.n_live, record.n_chunks - portion.n_live) if portion else (0, record.n_chunks)
+            for record, portion in zip(contents.records, portions, strict=True)
+        ]
+        for at, (record, portion) in enumerate(zip(contents.records, portions, strict=True)):
+            n_live, n_dead = sizes[at]
+            lacks_graph = self._graph_from is not None and portion and not portion.graph and n_live >= self._graph_from
+            if record in contents.faults or lacks_graph or (everything and n_dead):
+                return range(at, at + 1)
+        return due_run(sizes)
+
+    def _rewritten(self, feed: IndexFeed, contents: Contents, run: range) -> Rewritten:
+        old = contents.records[run.start : run.stop]
+        first_seq = contents.records[run.start - 1].last_seq + 1 if run.start else 0
+        new = self._written(feed, self._sound(feed, contents, old))
+        return Rewritten(tuple(record.name for record in old), new, contents.mark, first_seq, old[-1].last_seq)
+
+    def _sealed(self, feed: IndexFeed, contents: Contents) -> Rewritten | None:
+        new = self._written(feed, [portion for portion in contents.tail if portion.n_live])
+        first_seq = contents.records[-1].last_seq + 1 if contents.records else 0
+        return Rewritten((), new, contents.mark, first_seq, new.last_seq) if new else None
+
+    def _sound(self, feed: IndexFeed, contents: Contents, records: Sequence[SegmentRecord]) -> list[Portion]:
+        """What lives of segments; from the catalog where the file is not what was written."""
+        sound = []
+        for record in records:
+            portion = contents.segments.get(record)
+            if portion is None or not portion.n_live:
+                continue
+            damaged = record in contents.faults
+            if not damaged and self._faults_of(record):
+                damaged, portion = True, self._from_rows(feed, record)
+            if damaged:
+                with self._lock:
+                    self._views = []  # they know the record by the damaged file; a new one may have its name
+            if portion:
+                sound.append(portion)
+        return sound
+
+    def _written(self, feed: IndexFeed, portions: Sequence[Portion]) -> SegmentRecord | None:
+        if not portions:
+            return None
+        return write_segment(
+            self._segments,
+            portions,
+            feed.generation,
+            self._analyzer,
+            graph_from=self._graph_from,
+            n_threads=self._n_threads,
+        )
+
     def _refreshed(self, base: LocalView | None, feed: IndexFeed) -> LocalView:
         records = tuple(feed.segments())
         if base is not None and base.contents.records == records:
@@ -161,7 +213,7 @@ class LocalIndex:
             before = Contents(records, segments, tail=(), last_seq=last_seq, mark=0, faults=faults)
         gone, mark = feed.deleted(before.mark)
         gone = np.sort(gone)
-        new = self._portions(feed.rows(before.last_seq))
+        new = list(self._portions(feed.rows(before.last_seq)))
         contents = replace(
             before,
             segments={record: portion.without(gone) for record, portion in before.segments.items()},
@@ -169,7 +221,14 @@ class LocalIndex:
             last_seq=int(new[-1].part.seqs[-1]) if new else before.last_seq,
             mark=mark,
         )
-        return LocalView(feed.generation, feed.epoch, contents, token=feed.token, prefilter_above=self._prefilter_above)
+        return LocalView(
+            feed.generation,
+            feed.epoch,
+            contents,
+            token=feed.token,
+            prefilter_above=self._prefilter_above,
+            pool=self._pool,
+        )
 
     def _opened(
         self, records: Sequence[SegmentRecord], feed: IndexFeed
@@ -181,9 +240,10 @@ class LocalIndex:
             # what a view of another time took from the catalog may lack chunks of this feed
             lacking = {} if _is_past(view, feed) else view.contents.faults
             known |= {
-                record: whole(portion.part)
+                record: whole(portion.part, portion.graph)
                 for record, portion in view.contents.segments.items()
-                if record not in lacking and self._copied_at.get(record, 0) <= feed.epoch
+                if record not in lacking
+                and (record not in self._copied_at or copies.is_past(self._copied_at[record], feed))
             }
             faults |= view.contents.faults
         portions: dict[SegmentRecord, Portion] = {}
@@ -194,7 +254,7 @@ class LocalIndex:
                     if self._keeps_copies and copies.is_absent(self._segments, record):
                         portion = self._copied(feed, record)
                     else:
-                        portion = whole(open_segment(self._segments, record, self._analyzer))
+                        portion = self._from_file(record)
                 except StoreCorruptError as error:
                     faults[record] = f"{error}; its chunks were indexed from the catalog"
                     portion = self._from_rows(feed, record)
@@ -202,33 +262,50 @@ class LocalIndex:
                 portions[record] = portion
         return portions, {record: faults[record] for record in records if record in faults}
 
+    def _from_file(self, record: SegmentRecord) -> Portion:
+        part = open_segment(self._segments, record, self._analyzer)
+        graph = open_graph(self._segments, record, part) if self._graph_from is not None else None
+        return whole(part, graph)
+
     def _copied(self, feed: IndexFeed, record: SegmentRecord) -> Portion | None:
         """What another machine sealed: from the copy that is kept here, or from the catalog, and then kept."""
         with contextlib.suppress(StoreCorruptError):
-            part, self._copied_at[record] = copies.open_copy(self._segments, record, feed.epoch, self._analyzer)
+            part, self._copied_at[record] = copies.open_copy(self._segments, record, feed, self._analyzer)
             return whole(part)
         portion = self._from_rows(feed, record)
         if portion is None:
             return None
-        self._copied_at[record] = feed.epoch
+        self._copied_at[record] = (feed.epoch, feed.token)
         with contextlib.suppress(StoreError):  # a full disk or a folder that is only read: it serves from memory
-            copies.keep_copy(self._segments, record, portion, feed.epoch, self._analyzer)
-            part, _ = copies.open_copy(self._segments, record, feed.epoch, self._analyzer)
+            copies.keep_copy(self._segments, record, portion, feed, self._analyzer)
+            part, _ = copies.open_copy(self._segments, record, feed, self._analyzer)
             return whole(part)
         return portion
 
     def _from_rows(self, feed: IndexFeed, record: SegmentRecord) -> Portion | None:
         """The live chunks that a segment was made from, out of the catalog; None when none lives."""
-        rows = takewhile(lambda row: row.seq <= record.last_seq, feed.rows(record.first_seq - 1))
-        portions = self._portions(rows)
+        portions = list(self._portions(_rows_of(feed, record)))
         return whole(merge(portions)) if len(portions) > 1 else next(iter(portions), None)
 
-    def _portions(self, rows: Iterator[IndexRow]) -> list[Portion]:
+    @contextlib.contextmanager
+    def _pieces_of(self, feed: IndexFeed, record: SegmentRecord) -> Iterator[list[Portion]]:
+        """As `_from_rows`, in pieces that lie on the disk meanwhile: memory for one piece, however large the segment."""
+        with piece_directory(self._segments) as directory:
+            pieces = []
+            for portion in self._portions(_rows_of(feed, record)):
+                written = write_segment(directory, [portion], feed.generation, self._analyzer)
+                pieces.append(whole(open_segment(directory, written, self._analyzer)))
+            yield pieces
+
+    def _portions(self, rows: Iterator[IndexRow]) -> Iterator[Portion]:
         """Catalog rows as portions; in pieces, so that the rows' own objects are never all there at once."""
-        portions = []
         while piece := list(islice(rows, _ROWS_A_PIECE)):
-            portions.append(whole(build_part(piece, self._analyze)))
-        return portions
+            yield whole(build_part(piece, self._analyze))
+
+
+def _rows_of(feed: IndexFeed, record: SegmentRecord) -> Iterator[IndexRow]:
+    """The live chunks that a segment was made from."""
+    return takewhile(lambda row: row.seq <= record.last_seq, feed.rows(record.first_seq - 1))
 
 
 def _is_past(view: LocalView, feed: IndexFeed) -> bool:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from gawah.ports import TokenCodes
 
 BITS_PER_WORD = 64
-_FIELDS_BY_ROW = ("vectors", "token_signs", "token_scales")  # large: written in pieces, never held twice
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,9 +57,9 @@ class Part:
     def dimensions(self) -> int:
         return int(self.vectors.shape[1])
 
-    def postings(self, term: bytes) -> tuple[NDArray[np.int32], NDArray[np.integer]]:
-        """Rows that hold the term, ascending, and how often; two empty arrays when none does."""
-        wanted = term_hash(term)
+    def postings(self, term: bytes, hashed: int | None = None) -> tuple[NDArray[np.int32], NDArray[np.integer]]:
+        """Rows that hold the term, ascending, and how often; two empty arrays when none does. `hashed` is its term_hash."""
+        wanted = term_hash(term) if hashed is None else hashed
         at = int(np.searchsorted(self.term_hashes, np.uint64(wanted)))
         while at < len(self.term_hashes) and int(self.term_hashes[at]) == wanted:
             if self.term(at) == term:
@@ -98,7 +97,8 @@ class Part:
 
 
 ARRAY_NAMES: tuple[str, ...] = tuple(field.name for field in fields(Part))
-LARGE_ARRAYS: tuple[str, ...] = _FIELDS_BY_ROW
+LARGE_ARRAYS: tuple[str, ...] = ("vectors", "token_signs", "token_scales", "posting_rows", "posting_counts")
+"""What is written in pieces and never held twice."""
 
 
 def encode(text: str) -> bytes:

@@ -13,12 +13,13 @@ from threading import Lock
 from typing import Literal
 from uuid import uuid4
 
+from gawah.index import qdrant_points as points
 from gawah.index.build import AnalyzeDocument
 from gawah.index.qdrant_requests import Connection
 from gawah.index.qdrant_sync import State, Sync, dead_up_to
 from gawah.index.qdrant_view import EXACT_UP_TO, Contents, QdrantView
 from gawah.index.segment import remove_unregistered
-from gawah.ports import IndexFeed, SegmentRecord
+from gawah.ports import IndexFeed, Rewritten, SegmentRecord
 
 FORMAT = 1  # of points and state; another number is another collection
 _VIEWS_KEPT = 4
@@ -68,7 +69,7 @@ class QdrantIndex:
         """The index at the feed's epoch, brought up to date before if need be. StoreError when the server fails."""
         with self._lock:
             for known in self._views:
-                if (known.generation, known.epoch) == (feed.generation, feed.epoch):
+                if (known.generation, known.epoch, known.token) == (feed.generation, feed.epoch, feed.token):
                     break
             else:
                 known = self._contents(feed)
@@ -81,6 +82,18 @@ class QdrantIndex:
             self._views = []
 
     # --- upkeep.MaintainedIndex
+
+    def rewrite(self, feed: IndexFeed, *, whole_tail: bool = False, everything: bool = False) -> Rewritten | None:
+        """Does what is due; there is nothing to register, but another index's segments leave the register with `everything`."""
+        del whole_tail  # every chunk is in the collection
+        if everything and (names := tuple(record.name for record in feed.segments())):
+            return Rewritten(names, None, 0, 0, 0)
+        due = "compact" if everything else self.due(feed)
+        if due == "compact":
+            self.compact(feed)
+        elif due == "seal":
+            self.seal(feed)
+        return None
 
     def due(self, feed: IndexFeed) -> Literal["seal", "compact"] | None:
         """`seal` where dead points should go, `compact` where the mean length has moved too far to search well."""
@@ -109,18 +122,21 @@ class QdrantIndex:
         """
         mean_length = self.view(feed).contents.mean_length
         with self._lock:
-            alias = self.alias(feed.generation)
-            _, collections = self._connection.names(self._prefix)
-            built = ""
-            if feed.n_chunks():
-                built = f"{alias}.{uuid4().hex[:12]}"
-                self._sync.built(built, feed, reference_length=max(1.0, mean_length))
-                self._connection.point_alias(alias, built)
-            for other in collections:
-                if other != built and self._is_of(other, feed.generation):
-                    self._connection.drop(other)
+            self._built_anew(feed, max(1.0, mean_length))
             self._views = []
         return None
+
+    def _built_anew(self, feed: IndexFeed, reference_length: float = 0.0) -> None:
+        alias = self.alias(feed.generation)
+        _, collections = self._connection.names(self._prefix)
+        built = ""
+        if feed.n_chunks():
+            built = f"{alias}.{uuid4().hex[:12]}"
+            self._sync.built(built, feed, reference_length=reference_length)
+            self._connection.point_alias(alias, built)
+        for other in collections:
+            if other != built and self._is_of(other, feed.generation):
+                self._connection.drop(other)
 
     def drop_generation(self, generation: int) -> None:
         """Removes what is there of a generation that the catalog has dropped."""
@@ -176,8 +192,11 @@ class QdrantIndex:
         n_chunks = feed.n_chunks()
         aliases, _ = self._connection.names(self._prefix)
         state = self._sync.read_state(alias) if alias in aliases else None
+        if state is not None and not self._is_of_this_past(alias, feed, state):
+            self._built_anew(feed)
+            state = self._sync.read_state(alias) if n_chunks else None
         if state is None and not n_chunks:
-            return Contents("", feed.generation, feed.epoch, 0, 0, 0, 0, 0.0, 0)
+            return Contents("", feed.generation, feed.epoch, 0, 0, 0, 0, 0.0, 0, feed.token)
         if state is None:
             self._sync.built(f"{alias}.1", feed, until_alias=alias)
             state = self._sync.read_state(alias) or State()
@@ -198,4 +217,21 @@ class QdrantIndex:
             total,
             state.reference_length,
             state.dimensions,
+            feed.token,
         )
+
+    def _is_of_this_past(self, collection: str, feed: IndexFeed, state: State) -> bool:
+        """Whether this catalog came by what the collection holds: one that was restored reaches the same numbers again.
+
+        A collection that is ahead is told by the newest chunk: under its number another catalog has another one.
+        """
+        if state.epoch < 0:
+            return True  # its first build is not at its end
+        if state.epoch <= feed.epoch:
+            return feed.knows(state.epoch, state.token)
+        seqs = feed.seqs()
+        if not len(seqs):
+            return True
+        newest = int(seqs[-1])
+        held = self._connection.retrieve(collection, [newest], [points.CHUNK]).get(newest)
+        return held is None or held[points.CHUNK] == next(iter(feed.rows(newest - 1))).chunk_id

@@ -31,7 +31,8 @@ _IDS_A_REQUEST = 5000
 class State:
     """What a collection holds: the live chunks up to `last_seq` after the deletions up to `mark`, `n_chunks` of them.
 
-    `epoch` is the newest of which everything is in. `total_length` counts their terms; `reference_length`: qdrant_points.
+    `epoch`, of this `token`, is the newest of which everything is in. `total_length` counts their terms;
+    `reference_length`: see qdrant_points.
     """
 
     epoch: int = -1
@@ -41,6 +42,7 @@ class State:
     total_length: int = 0
     reference_length: float = 0.0
     dimensions: int = 0
+    token: str = ""
 
 
 class Sync:
@@ -80,7 +82,7 @@ class Sync:
         for piece in _pieces(feed.rows(state.last_seq)):
             state = self._added(collection, piece, state)
             self._write_state(collection, state, feed.epoch)
-        state = replace(state, epoch=feed.epoch)
+        state = replace(state, epoch=feed.epoch, token=feed.token)
         self._write_state(collection, state, feed.epoch)
         return state
 
@@ -149,7 +151,7 @@ class Sync:
             rows = (row for row in feed.rows(min(missing) - 1) if row.seq in missing)
             for piece in _pieces(rows):
                 state = self._added(collection, piece, state)
-        state = replace(state, epoch=feed.epoch)
+        state = replace(state, epoch=feed.epoch, token=feed.token)
         self._write_state(collection, state, feed.epoch)
         return state
 

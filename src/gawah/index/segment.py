@@ -21,7 +21,10 @@ from numpy.typing import NDArray
 
 from gawah.errors import StoreCorruptError, StoreError, StoreFullError
 from gawah.fingerprint import canonical_json, sha256_bytes, sha256_file
-from gawah.index.build import Portion, pieces, small_arrays
+from gawah.index.build import Portion
+from gawah.index.graph import FILE_NAME as GRAPH
+from gawah.index.graph import Graph, build_graph
+from gawah.index.merge import Merger
 from gawah.index.part import ARRAY_NAMES, LARGE_ARRAYS, Part
 from gawah.ports import SegmentRecord
 
@@ -29,23 +32,51 @@ FORMAT = 1  # of the arrays and the manifest; another number is rebuilt from the
 MANIFEST = "manifest.json"
 TEMPORARY_PREFIX = ".new-"
 _NAME_HEX_CHARS = 12
+_ROWS_A_PIECE = 8192  # of vectors that go into a graph: 12 MiB of 384 float32
 
 
-def write_segment(directory: Path, portions: Sequence[Portion], generation: int, analyzer: str) -> SegmentRecord:
+def write_segment(
+    directory: Path,
+    portions: Sequence[Portion],
+    generation: int,
+    analyzer: str,
+    *,
+    graph_from: int | None = None,
+    n_threads: int = 1,
+) -> SegmentRecord:
     """Writes the live rows of portions (in order of seq, at least one) below `directory`; returns the record to register.
 
-    The same rows give the same name and the same bytes. Raises StoreFullError or StoreError; then nothing is left.
+    A segment of `graph_from` chunks or more gets a graph too, built by `n_threads`. But for that, the same rows give the
+    same name and the same bytes. Raises StoreFullError or StoreError; then nothing is left.
     """
     with _storage_errors(directory):
         directory.mkdir(parents=True, exist_ok=True)
         folder = directory / f"{TEMPORARY_PREFIX}{os.getpid()}-{os.urandom(4).hex()}"
         folder.mkdir()
         try:
-            record = _write_files(folder, portions, generation, analyzer)
+            files = _write_arrays(folder, portions)
+            n_chunks, dimensions = files["vectors"]["shape"]
+            if graph_from is not None and n_chunks >= graph_from:
+                vectors = np.load(folder / "vectors.npy", mmap_mode="r")
+                build_graph(folder / GRAPH, dimensions, _in_pieces(vectors), n_threads)
+                files[GRAPH] = _entry(folder / GRAPH)
+            record = _write_manifest(folder, files, generation, analyzer)
             _put_in_place(folder, directory / record.name, record)
         finally:
             shutil.rmtree(folder, ignore_errors=True)  # renamed by now, or broken off
         return record
+
+
+@contextmanager
+def piece_directory(directory: Path) -> Iterator[Path]:
+    """A directory below for segments on the way to one; it goes with its contents, and with other leftovers after a crash."""
+    pieces = directory / f"{TEMPORARY_PREFIX}{os.getpid()}-{os.urandom(4).hex()}"
+    with _storage_errors(directory):
+        pieces.mkdir(parents=True)
+    try:
+        yield pieces
+    finally:
+        shutil.rmtree(pieces, ignore_errors=True)
 
 
 def open_segment(directory: Path, record: SegmentRecord, analyzer: str) -> Part:
@@ -61,6 +92,23 @@ def open_segment(directory: Path, record: SegmentRecord, analyzer: str) -> Part:
         raise StoreCorruptError(f"segment {record.name} cannot be mapped: {error.strerror or error}") from error
     except ValueError as error:
         raise StoreCorruptError(f"segment {record.name} cannot be mapped: {error}") from error
+
+
+def open_graph(directory: Path, record: SegmentRecord, part: Part) -> Graph | None:
+    """The graph of a segment that `open_segment` has mapped, where it has one of the size that was written."""
+    entry = _manifest(directory / record.name, record)["files"].get(GRAPH)
+    path = directory / record.name / GRAPH
+    if entry is None:
+        return None
+    try:
+        n_bytes = path.stat().st_size
+    except OSError as error:
+        raise StoreCorruptError(f"segment {record.name} cannot be mapped: {GRAPH}: {error.strerror}") from error
+    if n_bytes != entry["bytes"]:
+        raise StoreCorruptError(
+            f"segment {record.name} cannot be mapped: {GRAPH} has {n_bytes} bytes, not {entry['bytes']}"
+        )
+    return Graph(path, part.n_chunks, part.dimensions)
 
 
 def check_segment(directory: Path, record: SegmentRecord) -> tuple[str, ...]:
@@ -98,15 +146,30 @@ def remove_unregistered(directory: Path, registered: Iterable[str]) -> tuple[str
     return tuple(removed)
 
 
-def _write_files(folder: Path, portions: Sequence[Portion], generation: int, analyzer: str) -> SegmentRecord:
-    arrays = small_arrays(portions)
-    n_chunks, n_tokens = len(arrays["seqs"]), int(arrays["token_starts"][-1])
-    n_rows = {"vectors": n_chunks, "token_signs": n_tokens, "token_scales": n_tokens}
-    files = {name: _save(folder, name, array.shape, [array]) for name, array in arrays.items()}
+def _write_arrays(folder: Path, portions: Sequence[Portion]) -> dict[str, Any]:
+    """Their entries in the manifest, by the array's name."""
+    merger = Merger(portions)
+    files = {name: _save(folder, name, array.shape, array.dtype, [array]) for name, array in merger.small.items()}
     for name in LARGE_ARRAYS:
-        width = getattr(portions[0].part, name).shape[1:]
-        files[name] = _save(folder, name, (n_rows[name], *width), pieces(portions, name))
-    first_seq, last_seq = int(arrays["seqs"][0]), int(arrays["seqs"][-1])
+        files[name] = _save(folder, name, merger.shapes[name], merger.dtypes[name], merger.pieces(name))
+    return files
+
+
+def _in_pieces(vectors: NDArray[np.float32]) -> Iterator[NDArray[np.float32]]:
+    for start in range(0, len(vectors), _ROWS_A_PIECE):
+        yield np.ascontiguousarray(vectors[start : start + _ROWS_A_PIECE])
+
+
+def _entry(path: Path) -> dict[str, object]:
+    """Of a file that something else wrote; syncs it."""
+    with path.open("rb+") as stream:
+        os.fsync(stream.fileno())
+    return {"bytes": path.stat().st_size, "sha256": sha256_file(path)}
+
+
+def _write_manifest(folder: Path, files: dict[str, Any], generation: int, analyzer: str) -> SegmentRecord:
+    seqs = np.load(folder / "seqs.npy", mmap_mode="r")
+    first_seq, last_seq, n_chunks = int(seqs[0]), int(seqs[-1]), len(seqs)
     manifest = canonical_json(
         {
             "format": FORMAT,
@@ -115,7 +178,7 @@ def _write_files(folder: Path, portions: Sequence[Portion], generation: int, ana
             "first_seq": first_seq,
             "last_seq": last_seq,
             "n_chunks": n_chunks,
-            "files": {f"{name}.npy": entry for name, entry in files.items()},
+            "files": {name if name == GRAPH else f"{name}.npy": entry for name, entry in files.items()},
         }
     ).encode()
     with (folder / MANIFEST).open("wb") as stream:
@@ -127,20 +190,19 @@ def _write_files(folder: Path, portions: Sequence[Portion], generation: int, ana
     return SegmentRecord(name, generation, first_seq, last_seq, n_chunks, sha256)
 
 
-def _save(folder: Path, name: str, shape: tuple[int, ...], blocks: Iterable[NDArray[Any]]) -> dict[str, object]:
+def _save(
+    folder: Path, name: str, shape: tuple[int, ...], dtype: np.dtype[Any], blocks: Iterable[NDArray[Any]]
+) -> dict[str, object]:
     """Writes blocks one after the other as one .npy file, synced; returns its entry in the manifest."""
     digest = hashlib.sha256()
-    dtype = ""
     with (folder / f"{name}.npy").open("xb") as stream:
         written = _Hashed(stream, digest)
-        for number, block in enumerate(blocks):
-            if not number:
-                dtype = block.dtype.str
-                header = {"descr": dtype, "fortran_order": False, "shape": shape}
-                np.lib.format.write_array_header_1_0(written, header)
-            written.write(np.ascontiguousarray(block).data)
+        header = {"descr": dtype.str, "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(written, header)
+        for block in blocks:
+            written.write(np.ascontiguousarray(block, dtype).data)
         _sync_stream(stream)
-        return {"bytes": stream.tell(), "sha256": digest.hexdigest(), "dtype": dtype, "shape": list(shape)}
+        return {"bytes": stream.tell(), "sha256": digest.hexdigest(), "dtype": dtype.str, "shape": list(shape)}
 
 
 class _Hashed:

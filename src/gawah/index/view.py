@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +20,18 @@ from gawah.errors import NotFoundError, StampMismatchError
 from gawah.fingerprint import sha256_parts
 from gawah.index import bm25, nearest
 from gawah.index.build import Portion
-from gawah.index.part import encode
+from gawah.index.part import encode, term_hash
+from gawah.index.scored import PostingLists, Postings, best_rows, positions
 from gawah.ports import SegmentRecord, TokenCodes, Vector
 
-_Postings = tuple[NDArray[np.int32], NDArray[np.integer]]  # rows that hold a term, and how often
+_TERMS_KEPT = 10_000  # of questions; a view lives until the next commit but three
+
+
+class _Found(NamedTuple):
+    """How many live chunks hold a term, and its postings in each portion."""
+
+    n_holding: int
+    by_portion: list[Postings]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +55,14 @@ class LocalView:
     """Implements ports.IndexView. Above `prefilter_above` admitted chunks the dense leg looks at sign bits first."""
 
     def __init__(
-        self, generation: int, epoch: int, contents: Contents, *, token: str, prefilter_above: int | None
+        self,
+        generation: int,
+        epoch: int,
+        contents: Contents,
+        *,
+        token: str,
+        prefilter_above: int | None,
+        pool: nearest.Pool | None = None,
     ) -> None:
         self.generation = generation
         self.epoch = epoch
@@ -57,6 +73,8 @@ class LocalView:
         self.n_tail = sum(portion.n_live for portion in contents.tail)
         self.n_deleted = sum(portion.part.n_chunks - portion.n_live for portion in contents.segments.values())
         self._prefilter_above = prefilter_above
+        self._pool = pool
+        self._found: dict[str, _Found] = {}
         self._portions = tuple(portion for portion in portions if portion.n_live)
         self._parts = tuple(portion.part for portion in self._portions)
 
@@ -71,39 +89,39 @@ class LocalView:
         """(chunk id, cosine similarity), by (-score, chunk id), among the documents whose sorted numbers are `only`."""
         query = self._query(vector)
         masks = [portion.admitted(only) for portion in self._portions]
-        n_admitted = sum(
+        n_admitted = [
             portion.part.n_chunks if mask is None else int(np.count_nonzero(mask))
             for portion, mask in zip(self._portions, masks, strict=True)
-        )
-        if cutoff < 1 or not n_admitted:
+        ]
+        if cutoff < 1 or not sum(n_admitted):
             return []
-        by_bits = self._prefilter_above is not None and n_admitted > self._prefilter_above
-        choose = nearest.rows_by_bits if by_bits else nearest.rows_by_scan
-        rows = choose(self._parts, masks, query, cutoff)
-        scores = [nearest.exact_dots(part.vectors, some, query) for part, some in zip(self._parts, rows, strict=True)]
-        return self._ranked(rows, scores, cutoff)
+        rows: list[NDArray[np.int64] | None] = [
+            nearest.rows_by_graph(portion.graph, portion.part, mask, n, query, cutoff)
+            for portion, mask, n in zip(self._portions, masks, n_admitted, strict=True)
+        ]
+        rest = [at for at, found in enumerate(rows) if found is None]
+        by_bits = self._prefilter_above is not None and sum(n_admitted[at] for at in rest) > self._prefilter_above
+        parts, left = [self._parts[at] for at in rest], [masks[at] for at in rest]
+        if by_bits:
+            looked_at = nearest.rows_by_bits(parts, left, query, cutoff, self._pool)
+        else:
+            looked_at = [nearest.every_row(part, mask) for part, mask in zip(parts, left, strict=True)]
+        for at, some in zip(rest, looked_at, strict=True):
+            rows[at] = some
+        near = nearest.refined(self._parts, [some for some in rows if some is not None], query, cutoff)
+        scores = [nearest.exact_dots(part.vectors, some, query) for part, some in zip(self._parts, near, strict=True)]
+        return self._ranked(near, scores, cutoff)
 
     def bm25(self, terms: Sequence[str], cutoff: int, only: NDArray[np.int64] | None = None) -> list[tuple[str, float]]:
         """(chunk id, BM25 score > 0), by (-score, chunk id); a term that is given twice counts twice."""
         if cutoff < 1:
             return []
-        weighted = self._weighted_postings(terms)
-        rows, scores = [], []
-        for number, portion in enumerate(self._portions):
-            norms = self._norms[number]
-            total = np.zeros(portion.part.n_chunks)
-            for weight, postings in weighted:
-                held, counts = postings[number]
-                np.add.at(total, held, weight * bm25.saturated(counts, norms.take(held)))
-            mask = portion.admitted(only)
-            if mask is not None:
-                total[~mask] = 0
-            rows.append(np.flatnonzero(total))
-            scores.append(total[rows[-1]])
-        if sum(map(len, rows)) > cutoff:
-            border = nearest.kth_largest(scores, cutoff)
-            rows = [some[score >= border] for some, score in zip(rows, scores, strict=True)]
-            scores = [score[score >= border] for score in scores]
+        weights, postings = self._weighted_postings(terms)
+        lists = [
+            PostingLists(portion.part.lengths, portion.admitted(only), postings[number])
+            for number, portion in enumerate(self._portions)
+        ]
+        rows, scores = best_rows(lists, weights, self._mean_length, cutoff)
         return self._ranked(rows, scores, cutoff)
 
     # --- of given chunks
@@ -123,18 +141,27 @@ class LocalView:
         numbers, rows = self._places(chunk_ids)
         return [self._parts[number].tokens(row) for number, row in zip(numbers.tolist(), rows.tolist(), strict=True)]
 
+    def holds(self, terms: Sequence[str], chunk_ids: Sequence[str]) -> list[tuple[bool, ...]]:
+        """Per given chunk which of the terms it holds; NotFoundError for one that is not here."""
+        numbers, rows = self._places(chunk_ids)
+        held = np.zeros((len(chunk_ids), len(terms)), np.bool_)
+        for column, term in enumerate(terms):
+            found = self._postings(term).by_portion
+            for number in range(len(self._parts)):
+                here = np.flatnonzero(numbers == number)
+                if len(here):
+                    held[here, column] = positions(found[number][0], rows[here])[1]
+        return [tuple(of_chunk) for of_chunk in held.tolist()]
+
     def document_frequency(self, terms: Sequence[str]) -> list[int]:
         """How many live chunks hold each term."""
-        return [self._n_holding([part.postings(encode(term)) for part in self._parts]) for term in terms]
+        return [self._postings(term).n_holding for term in terms]
 
     def sample(self, size: int) -> list[str]:
         """The first `size` live chunk ids in order: a draw at random, for ids are hashes."""
         firsts: list[bytes] = []
         for portion in self._portions:
-            order = portion.part.id_order
-            if portion.live is not None:
-                order = order[portion.live[order]]
-            firsts += portion.part.chunk_ids[order[: max(0, size)]].tolist()
+            firsts += portion.part.chunk_ids[_first_live(portion, max(0, size))].tolist()
         return [chunk_id.decode() for chunk_id in sorted(firsts)[: max(0, size)]]
 
     def fingerprint(self) -> str:
@@ -160,10 +187,9 @@ class LocalView:
             yield bytes(ids[at]), part.vectors[row].tobytes(), codes.signs.tobytes(), codes.scales.tobytes()
 
     @cached_property
-    def _norms(self) -> tuple[NDArray[np.float64], ...]:
+    def _mean_length(self) -> float:
         total = sum(portion.total_length for portion in self._portions)
-        mean = total / self.n_chunks if self.n_chunks else 0.0
-        return tuple(bm25.length_norms(part.lengths, mean) for part in self._parts)
+        return total / self.n_chunks if self.n_chunks else 0.0
 
     def _query(self, vector: Vector) -> NDArray[np.float64]:
         """The vector in float64; it must be finite and as wide as the index, if there is anything in it."""
@@ -177,21 +203,33 @@ class LocalView:
             )
         return query
 
-    def _weighted_postings(self, terms: Sequence[str]) -> list[tuple[float, list[_Postings]]]:
-        """(idf * times asked for, postings per portion) of each different term that some chunk holds, as first asked."""
-        weighted = []
+    def _weighted_postings(self, terms: Sequence[str]) -> tuple[list[float], list[list[Postings]]]:
+        """The weight of each different term that some chunk holds, in the order of asking, and per portion their postings."""
+        weights = []
+        by_portion: list[list[Postings]] = [[] for _ in self._parts]
         for term, n_times in Counter(terms).items():
-            postings = [part.postings(encode(term)) for part in self._parts]
-            n_holding = self._n_holding(postings)
-            if n_holding:
-                weighted.append((n_times * bm25.idf(self.n_chunks, n_holding), postings))
-        return weighted
+            found = self._postings(term)
+            if found.n_holding:
+                weights.append(n_times * bm25.idf(self.n_chunks, found.n_holding))
+                for held, postings in zip(by_portion, found.by_portion, strict=True):
+                    held.append(postings)
+        return weights, by_portion
 
-    def _n_holding(self, postings: Sequence[_Postings]) -> int:
-        return sum(
-            len(held) if portion.live is None else int(np.count_nonzero(portion.live[held]))
-            for portion, (held, _) in zip(self._portions, postings, strict=True)
-        )
+    def _postings(self, term: str) -> _Found:
+        """A term's postings, kept: every stage of a query asks for them."""
+        found = self._found.get(term)
+        if found is None:
+            encoded = encode(term)
+            hashed = term_hash(encoded)
+            by_portion = [part.postings(encoded, hashed) for part in self._parts]
+            n_holding = sum(
+                len(held) if portion.live is None else int(np.count_nonzero(portion.live[held]))
+                for portion, (held, _) in zip(self._portions, by_portion, strict=True)
+            )
+            found = _Found(n_holding, by_portion)
+            if len(self._found) < _TERMS_KEPT:
+                self._found[term] = found
+        return found
 
     def _places(self, chunk_ids: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(portion numbers, rows) of live chunks. A deleted chunk and a live one may share an id: only one lives."""
@@ -223,3 +261,17 @@ class LocalView:
             (chunk_id.decode(), score)
             for chunk_id, score in zip(ids[order].tolist(), together[order].tolist(), strict=True)
         ]
+
+
+def _first_live(portion: Portion, size: int) -> NDArray[np.int32]:
+    """Up to `size` live rows in order of their ids, without looking at all of them."""
+    order = portion.part.id_order
+    if portion.live is None:
+        return order[:size]
+    looked_at = size
+    while True:
+        some = order[:looked_at]
+        live = some[portion.live[some]]
+        if len(live) >= size or looked_at >= len(order):
+            return live[:size]
+        looked_at = 2 * looked_at + 16

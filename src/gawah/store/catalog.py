@@ -36,6 +36,7 @@ from gawah.types import (
 )
 
 _OVERLAPPING = "SELECT 1 FROM segments WHERE generation = ? AND first_seq <= ? AND last_seq >= ?"
+_LAST_SEQ = 2**63 - 1  # the largest there can be
 
 
 class SqlCatalog(Queue, Outcomes):
@@ -215,22 +216,38 @@ class SqlCatalog(Queue, Outcomes):
 
     @again
     def replace_segments(
-        self, old: Iterable[str], new: SegmentRecord | None, *, applied_mark: int | None = None
+        self,
+        old: Iterable[str],
+        new: SegmentRecord | None,
+        *,
+        applied_mark: int | None = None,
+        applied_seqs: tuple[int, int] | None = None,
     ) -> None:
-        """Registers a segment in place of others, StoreBusyError where some chunk would be in two; deletions up to `applied_mark` are in it already and are forgotten."""
+        """Registers a segment in place of others. Deletions up to `applied_mark` are forgotten: all of them, or those of chunks
+        from the first to the last of `applied_seqs`. Raises StoreBusyError where some chunk would be in two.
+        """
+        names = list(old)
         with self._database.writing(Order.CONTENT) as opened:
-            opened.executemany("DELETE FROM segments WHERE name = ?", [(name,) for name in old])
+            touched = {
+                row["generation"]
+                for name in names
+                for row in opened.execute("SELECT generation FROM segments WHERE name = ?", (name,)).fetchall()
+            }
+            opened.executemany("DELETE FROM segments WHERE name = ?", [(name,) for name in names])
             if new is not None:
                 if opened.execute(_OVERLAPPING, (new.generation, new.last_seq, new.first_seq)).fetchall():
                     raise StoreBusyError(f"segment {new.name} was made beside another process; it is left out")
+                touched = {new.generation}
                 opened.execute(
                     "INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?)",
                     (new.name, new.generation, new.first_seq, new.last_seq, new.n_chunks, new.manifest_sha256),
                 )
-                if applied_mark is not None:
-                    opened.execute(
-                        "DELETE FROM deletions WHERE generation = ? AND mark <= ?", (new.generation, applied_mark)
-                    )
+            if applied_mark is not None:
+                first, last = applied_seqs or (0, _LAST_SEQ)
+                opened.executemany(
+                    "DELETE FROM deletions WHERE generation = ? AND mark <= ? AND seq BETWEEN ? AND ?",
+                    [(generation, applied_mark, first, last) for generation in touched],
+                )
             epochs.bump(opened)
 
     # --- care

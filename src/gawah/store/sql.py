@@ -77,6 +77,9 @@ class Database(Protocol):
     """Where the rows are. Threads may share it: each has connections of its own."""
 
     @property
+    def shown(self) -> str: ...
+
+    @property
     def read_only(self) -> bool: ...
 
     def reading(self) -> AbstractContextManager[Connection]:

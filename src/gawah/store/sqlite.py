@@ -21,6 +21,7 @@ class SqliteDatabase:
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         self.path = path
+        self.shown = str(path)
         self._local = threading.local()
         self._opened: list[sqlite3.Connection] = []
         self._guard = threading.Lock()

@@ -41,6 +41,11 @@ class Transactions:
         self._database = database
 
     @property
+    def shown(self) -> str:
+        """Where the rows are, for people: a file's path, or an address without its password."""
+        return self._database.shown
+
+    @property
     def read_only(self) -> bool:
         return self._database.read_only
 

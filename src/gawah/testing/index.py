@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,13 +66,21 @@ class FakeIndexCatalog:
         self.next_epoch()
 
     def register(
-        self, record: SegmentRecord | None, *, instead_of: Sequence[SegmentRecord] = (), applied_mark: int = 0
+        self,
+        record: SegmentRecord | None,
+        *,
+        instead_of: Sequence[SegmentRecord] = (),
+        applied_mark: int = 0,
+        applied_seqs: tuple[int, int] = (0, 1 << 62),
     ) -> None:
-        """Registers a sealed segment, or a compacted one in place of others, with deletions up to a mark applied."""
+        """Registers a sealed segment, or a rewritten one in place of others; deletions that are in it are forgotten."""
+        first, last = applied_seqs
         self.records = [other for other in self.records if other not in instead_of]
         if record is not None:
             self.records = sorted([*self.records, record], key=lambda each: each.first_seq)
-        self.deletions = [(mark, seq) for mark, seq in self.deletions if mark > applied_mark]
+        self.deletions = [
+            (mark, seq) for mark, seq in self.deletions if mark > applied_mark or not first <= seq <= last
+        ]
         self.next_epoch()
 
     def next_epoch(self) -> None:
@@ -186,6 +195,10 @@ class FakeIndexView:
     def tokens(self, chunk_ids: Sequence[str]) -> list[TokenCodes]:
         return [self._row(chunk_id).embedding.tokens for chunk_id in chunk_ids]
 
+    def holds(self, terms: Sequence[str], chunk_ids: Sequence[str]) -> list[tuple[bool, ...]]:
+        held = [set(chain(*analyze_plain(self._row(chunk_id).text))) for chunk_id in chunk_ids]
+        return [tuple(term in of_chunk for term in terms) for of_chunk in held]
+
     def document_frequency(self, terms: Sequence[str]) -> list[int]:
         return [sum(term in counted or term in extra for counted, extra in self._analyzed) for term in terms]
 
@@ -235,6 +248,7 @@ def assert_same_answers(
     assert [view.sample(size) for size in (-1, 0, 3, everything)] == [oracle.sample(n) for n in (-1, 0, 3, everything)]
     ids = [chunk_id for chunk_id, _ in near]
     assert view.cosine(vector, ids) == [dict(view.dense(vector, everything, only))[chunk_id] for chunk_id in ids]
+    assert view.holds([*terms, "zebra"], ids) == oracle.holds([*terms, "zebra"], ids)
     for ours, theirs in zip(view.tokens(ids), oracle.tokens(ids), strict=True):
         assert ours.signs.tobytes() == theirs.signs.tobytes()
         assert ours.scales.tobytes() == theirs.scales.tobytes()

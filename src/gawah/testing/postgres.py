@@ -32,7 +32,7 @@ class PostgresServer:
         self._binaries = binaries
         self._settings = settings
         self._n_schemas = 0
-        self.directory = Path(tempfile.mkdtemp(prefix="gawah-pg-"))
+        self.directory = Path(tempfile.mkdtemp(prefix="gawah-pg-", dir="/tmp"))
         self._user: int | None = None
         if os.geteuid() == 0:
             names = {entry.pw_name: entry.pw_uid for entry in pwd.getpwall()}

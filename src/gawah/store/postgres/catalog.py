@@ -28,4 +28,3 @@ class PostgresCatalog(SqlCatalog):
             database.close()
             raise StoreError(f"the store {directory} cannot be made: {error.strerror or error}") from error
         super().__init__(database, directory, clock)
-        self.shown = database.address.shown

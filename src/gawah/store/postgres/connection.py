@@ -138,18 +138,17 @@ class Connections:
     @contextlib.contextmanager
     def reading(self) -> Iterator[PostgresConnection]:
         """The one this thread is using, inside of its snapshot if one is open, or a free one."""
-        with postgres_errors(self._address):
-            used = self._in_use.get(threading.get_ident())
-            if used:
-                yield used[-1]
-                return
-            with self._given() as opened:
-                yield opened
+        used = self._in_use.get(threading.get_ident())
+        if used:
+            yield used[-1]
+            return
+        with self._given() as opened:
+            yield opened
 
     @contextlib.contextmanager
     def transaction(self, begin: str, locks: Sequence[str] = ()) -> Iterator[PostgresConnection]:
         """All or nothing. `locks` are statements to begin with, before the first row is looked at."""
-        with postgres_errors(self._address), self._given() as opened:
+        with self._given() as opened:
             try:
                 opened.execute(begin)
                 for lock in locks:

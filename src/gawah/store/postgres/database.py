@@ -51,6 +51,7 @@ class PostgresDatabase:
 
     def __init__(self, written: str, *, create: bool = False) -> None:
         self.address = read_address(written)
+        self.shown = self.address.shown
         self._signs = locks.WorkersSigns(self.address)
         self._connections = Connections(self.address, self._signs.renew)
         try:
