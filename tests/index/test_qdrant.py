@@ -5,6 +5,7 @@ The engine runs in process behind the requests of a server (gawah.testing.qdrant
 
 from __future__ import annotations
 
+import copy
 import os
 import socket
 import subprocess
@@ -324,6 +325,26 @@ def test_what_a_broken_off_build_left_is_removed_and_what_is_in_use_stays(
     assert index.remove_unregistered([]) == (left,)
     assert index.remove_unregistered([]) == ()
     assert_right(index, catalog)
+
+
+@pytest.mark.parametrize("n_more", [1, 2, 3])
+def test_a_restored_catalog_is_not_answered_from_what_was_indexed_of_the_one_before(
+    make_index: Callable[..., QdrantIndex], n_more: int
+) -> None:
+    """Its collection is ahead of it, at the same number, or behind: in each case under other tokens."""
+    index, catalog = make_index(), filled()
+    index.view(catalog.feed())
+    restored = copy.deepcopy(catalog)
+    catalog.add(50, {"c50": "restore a backup that was lost"})
+    catalog.delete(0)
+    index.view(catalog.feed())
+    for number in range(n_more):
+        restored.add(60 + number, {f"c{60 + number}": f"restore another backup {number}"})
+    assert restored.epoch - catalog.epoch == n_more - 2
+    for each in (index, make_index()):
+        assert_right(each, restored)
+    restored.delete(60)
+    assert_right(index, restored)
 
 
 def test_a_compaction_leaves_one_collection_a_generation_and_no_segments_on_disk(

@@ -6,16 +6,20 @@ import random
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from gawah.app import Application
+from gawah.config import load_settings
 from gawah.errors import ForeignStoreError, NotFoundError, StoreCorruptError, UsageError
 from gawah.store.catalog import SqliteCatalog
 from gawah.store.moving import export_store, fingerprint_of, import_store
 from gawah.store.originals import Originals
 from gawah.store.tables import DERIVED, TABLES
 from gawah.store.uploads import OnceKey
+from gawah.testing.embedder import FakeEmbedder
 from gawah.types import Answer, Failure
 
 QUESTIONS = ("Who opens the gate at dawn?", "What is a quarter of line 5?", "gate", "line number nine says what")
@@ -31,12 +35,21 @@ def texts():
     }
 
 
-@pytest.fixture
-def filled(make_app, folder):
-    """A store with something in every table, worked on by several hands."""
-    app = make_app("filled")
-    root = folder(texts())
-    list(app.ingest(app.plan(root)))
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """A store with something in every table, worked on by several hands. Tests only read it."""
+    place = tmp_path_factory.mktemp("filled")
+    for name, text in texts().items():
+        (place / name).write_text(text, encoding="utf-8")
+    options = {"store": place / "store", "cache": place / "cache", "gate_threshold": 2.0}
+    settings = load_settings(environment={}, options=options).settings
+    with Application(settings, create=True, embedder=FakeEmbedder()) as app:
+        fill(app, place)
+        yield app
+
+
+def fill(app, root):
+    list(app.ingest(app.plan(root, exclude=["store/*", "cache/*"])))
     assert isinstance(app.ask(QUESTIONS[0]), Answer)
     gone = app.find_document("gone.txt")
     app.catalog.append_answer("a1", "answered", {"question": "ZX?", "quote": "ZX-91"}, [gone.id])
@@ -58,18 +71,15 @@ def filled(make_app, folder):
     assert app.catalog.claim("a worker that is left behind").document.name == "waiting.txt"
     other = app.catalog.begin_generation(_other_model(app), "other")
     assert other == 2
-    return app
 
 
 def _other_model(app):
-    from dataclasses import replace
-
     return replace(app.embedder.stamp, name="other", sha256="e" * 64)
 
 
-@pytest.fixture
-def exported(filled, tmp_path):
-    file = tmp_path / "store.zip"
+@pytest.fixture(scope="module")
+def exported(filled):
+    file = filled.settings.store.with_name("store.zip")
     return file, filled.export(file)
 
 
@@ -110,7 +120,7 @@ def test_a_store_moves_whole_and_answers_as_before(filled, exported, make_app, r
     assert moved.keys.all() == filled.keys.all()
     assert moved.uploads.done_before(OnceKey("k1", "ask", "one", "hash")) == ("hash", {"answer": "a1"})
     with moved.catalog.snapshot() as there, filled.catalog.snapshot() as here:
-        assert there.generations() == here.generations()
+        assert moved.catalog.generations() == filled.catalog.generations()
         for record in here.documents():
             if record.counters.n_chunks:
                 assert there.load_document(record.no) == here.load_document(record.no)
@@ -272,11 +282,13 @@ def test_an_import_that_is_killed_leaves_an_empty_store_that_can_be_filled(expor
     assert app.import_from(file) == said
 
 
-def test_a_fault_of_the_log_is_moved_and_neither_hidden_nor_in_the_way(filled, make_app, tmp_path):
-    with filled.catalog.writing() as opened:
+def test_a_fault_of_the_log_is_moved_and_neither_hidden_nor_in_the_way(exported, make_app, tmp_path):
+    faulty = make_app("faulty")
+    faulty.import_from(exported[0])
+    with faulty.catalog.writing() as opened:
         opened.execute("UPDATE answers SET status = 'altered' WHERE id = 'a1'")
-    assert filled.broken_links() == ["a1"]
-    filled.export(tmp_path / "store.zip")
+    assert faulty.broken_links() == ["a1"]
+    faulty.export(tmp_path / "store.zip")
     moved = make_app("target")
     moved.import_from(tmp_path / "store.zip")
     assert moved.broken_links() == ["a1"]

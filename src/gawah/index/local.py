@@ -71,7 +71,7 @@ class LocalIndex:
         self._n_threads = len(os.sched_getaffinity(0))
         self._pool = Pool(self._n_threads)
         self._keeps_copies = keeps_copies
-        self._copied_at: dict[SegmentRecord, int] = {}
+        self._copied_at: dict[SegmentRecord, copies.MadeAt] = {}
         self._views: list[LocalView] = []
         self._lock = Lock()
 
@@ -242,7 +242,8 @@ class LocalIndex:
             known |= {
                 record: whole(portion.part, portion.graph)
                 for record, portion in view.contents.segments.items()
-                if record not in lacking and self._copied_at.get(record, 0) <= feed.epoch
+                if record not in lacking
+                and (record not in self._copied_at or copies.is_past(self._copied_at[record], feed))
             }
             faults |= view.contents.faults
         portions: dict[SegmentRecord, Portion] = {}
@@ -269,15 +270,15 @@ class LocalIndex:
     def _copied(self, feed: IndexFeed, record: SegmentRecord) -> Portion | None:
         """What another machine sealed: from the copy that is kept here, or from the catalog, and then kept."""
         with contextlib.suppress(StoreCorruptError):
-            part, self._copied_at[record] = copies.open_copy(self._segments, record, feed.epoch, self._analyzer)
+            part, self._copied_at[record] = copies.open_copy(self._segments, record, feed, self._analyzer)
             return whole(part)
         portion = self._from_rows(feed, record)
         if portion is None:
             return None
-        self._copied_at[record] = feed.epoch
+        self._copied_at[record] = (feed.epoch, feed.token)
         with contextlib.suppress(StoreError):  # a full disk or a folder that is only read: it serves from memory
-            copies.keep_copy(self._segments, record, portion, feed.epoch, self._analyzer)
-            part, _ = copies.open_copy(self._segments, record, feed.epoch, self._analyzer)
+            copies.keep_copy(self._segments, record, portion, feed, self._analyzer)
+            part, _ = copies.open_copy(self._segments, record, feed, self._analyzer)
             return whole(part)
         return portion
 

@@ -43,7 +43,7 @@ _DRIFT = 2.0  # times the reference length, either way: then so many candidates 
 class State:
     """What a collection holds: the live chunks up to `last_seq` after the deletions up to `mark`, `n_chunks` of them.
 
-    `epoch` is the newest of which everything is in. `total_length` counts their terms; `reference_length`: qdrant_points.
+    `epoch`, of this `token`, is the newest of which everything is in. `total_length` counts their terms; `reference_length`: qdrant_points.
     """
 
     epoch: int = -1
@@ -53,6 +53,7 @@ class State:
     total_length: int = 0
     reference_length: float = 0.0
     dimensions: int = 0
+    token: str = ""
 
 
 class QdrantIndex:
@@ -96,7 +97,7 @@ class QdrantIndex:
         """The index at the feed's epoch, brought up to date before if need be. StoreError when the server fails."""
         with self._lock:
             for known in self._views:
-                if (known.generation, known.epoch) == (feed.generation, feed.epoch):
+                if (known.generation, known.epoch, known.token) == (feed.generation, feed.epoch, feed.token):
                     break
             else:
                 known = self._contents(feed)
@@ -148,18 +149,21 @@ class QdrantIndex:
         The server keeps bytes of deleted points until its optimizer runs; it keeps none of a collection that is dropped.
         """
         with self._lock:
-            alias = self.alias(feed.generation)
-            _, collections = self._connection.names(self._prefix)
-            built = ""
-            if feed.n_chunks():
-                built = f"{alias}.{uuid4().hex[:12]}"
-                self._built(built, feed)
-                self._connection.point_alias(alias, built)
-            for other in collections:
-                if other != built and self._is_of(other, feed.generation):
-                    self._connection.drop(other)
+            self._built_anew(feed)
             self._views = []
         return None
+
+    def _built_anew(self, feed: IndexFeed) -> None:
+        alias = self.alias(feed.generation)
+        _, collections = self._connection.names(self._prefix)
+        built = ""
+        if feed.n_chunks():
+            built = f"{alias}.{uuid4().hex[:12]}"
+            self._built(built, feed)
+            self._connection.point_alias(alias, built)
+        for other in collections:
+            if other != built and self._is_of(other, feed.generation):
+                self._connection.drop(other)
 
     def drop_generation(self, generation: int) -> None:
         """Removes what is there of a generation that the catalog has dropped."""
@@ -215,8 +219,11 @@ class QdrantIndex:
         n_chunks = feed.n_chunks()
         aliases, _ = self._connection.names(self._prefix)
         state = self._read_state(alias) if alias in aliases else None
+        if state is not None and not self._is_of_this_past(alias, feed, state):
+            self._built_anew(feed)
+            state = self._read_state(alias) if n_chunks else None
         if state is None and not n_chunks:
-            return Contents("", feed.generation, feed.epoch, 0, 0, 0, 0, 0.0, 0)
+            return Contents("", feed.generation, feed.epoch, 0, 0, 0, 0, 0.0, 0, feed.token)
         if state is None:
             self._built(f"{alias}.1", feed, until_alias=alias)
             state = self._read_state(alias) or State()
@@ -237,7 +244,24 @@ class QdrantIndex:
             total,
             state.reference_length,
             state.dimensions,
+            feed.token,
         )
+
+    def _is_of_this_past(self, collection: str, feed: IndexFeed, state: State) -> bool:
+        """Whether this catalog came by what the collection holds: one that was restored reaches the same numbers again.
+
+        A collection that is ahead is told by the newest chunk: under its number another catalog has another one.
+        """
+        if state.epoch < 0:
+            return True  # its first build is not at its end
+        if state.epoch <= feed.epoch:
+            return feed.knows(state.epoch, state.token)
+        seqs = feed.seqs()
+        if not len(seqs):
+            return True
+        newest = int(seqs[-1])
+        held = self._connection.retrieve(collection, [newest], [points.CHUNK]).get(newest)
+        return held is None or held[points.CHUNK] == next(iter(feed.rows(newest - 1))).chunk_id
 
     def _built(self, collection: str, feed: IndexFeed, until_alias: str = "") -> State:
         """A collection with everything that lives; with `until_alias`, under that name as soon as it can be used."""
@@ -264,7 +288,7 @@ class QdrantIndex:
         for piece in _pieces(feed.rows(state.last_seq)):
             state = self._added(collection, piece, state)
             self._write_state(collection, state, feed.epoch)
-        state = replace(state, epoch=feed.epoch)
+        state = replace(state, epoch=feed.epoch, token=feed.token)
         self._write_state(collection, state, feed.epoch)
         return state
 
@@ -333,7 +357,7 @@ class QdrantIndex:
             rows = (row for row in feed.rows(min(missing) - 1) if row.seq in missing)
             for piece in _pieces(rows):
                 state = self._added(collection, piece, state)
-        state = replace(state, epoch=feed.epoch)
+        state = replace(state, epoch=feed.epoch, token=feed.token)
         self._write_state(collection, state, feed.epoch)
         return state
 

@@ -34,7 +34,7 @@ _FEW_DOCUMENTS = 64  # numbers in one condition; more of them become ranges wher
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contents:
-    """What a view knows of its collection: which part of it is its own, and the figures that scores depend on.
+    """What a view knows of its collection at an epoch, of this `token`: which part of it is its own, and the figures that scores depend on.
 
     `collection` is empty while nothing was ever indexed. Points above `last_seq` are newer, those dead since a mark up to
     `mark` are gone. `frequencies` fills with the document frequencies that were asked for.
@@ -49,6 +49,7 @@ class Contents:
     total_length: int
     reference_length: float
     dimensions: int
+    token: str = ""
     frequencies: dict[str, int] = field(default_factory=dict)
 
     @property

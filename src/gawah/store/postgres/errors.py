@@ -86,7 +86,7 @@ def _translated(error: psycopg.Error, address: Address) -> GawahError:
             f"text with U+0000 or half of a surrogate pair cannot be looked up or kept in {where} ({line})"
         )
     if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
-        return StoreBusyError(
+        return StoreError(
             f"the connection to {where} was lost ({line}); what was acknowledged is there: run it again when the server is"
         )
     return StoreError(f"{where}: {line}")
