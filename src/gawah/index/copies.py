@@ -1,7 +1,8 @@
 """Copies of segments that another machine wrote: made here from the catalog once, and kept beside one's own.
 
 Where machines share a catalog but no folder, a registered segment may be absent. Its chunks are in the catalog; what is
-built of them is kept below `segments/copies/`, under the registered name. A copy lacks what was deleted before it was made.
+built of them is kept below `segments/copies/`, under the registered name. A copy lacks what was deleted before it was made; one that lacks
+something is used by feeds of later states only, and a catalog that was restored from a backup may be of none.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ from pathlib import Path
 from gawah.errors import StoreCorruptError, StoreError
 from gawah.index.build import Portion, whole
 from gawah.index.segment import check_segment, open_graph, open_segment, remove_unregistered, write_segment
-from gawah.ports import SegmentRecord
+from gawah.ports import IndexFeed, SegmentRecord
 
 FOLDER = "copies"
 _MADE = "copy.json"
+
+_MadeAt = tuple[int, str]  # an epoch and its token
 
 
 class Copies:
@@ -32,20 +35,20 @@ class Copies:
         self._analyzer = analyzer
         self._graph_from = graph_from
         self._n_threads = n_threads
-        self._made_at: dict[SegmentRecord, int] = {}
+        self._made_at: dict[SegmentRecord, _MadeAt] = {}
 
     def stand_in_for(self, record: SegmentRecord) -> bool:
         """Whether the segment itself is not here."""
         return not (self._segments / record.name).exists()
 
-    def made_at(self, record: SegmentRecord) -> int:
-        """The epoch from which on what was last taken for a segment can be used; 0 for one that was here."""
-        return self._made_at.get(record, 0)
+    def hold_for(self, record: SegmentRecord, feed: IndexFeed) -> bool:
+        """Whether a part of this segment that is in memory lacks no chunk that the feed has."""
+        return record not in self._made_at or _is_past(self._made_at[record], feed)
 
     def portion(
         self,
         record: SegmentRecord,
-        epoch: int,
+        feed: IndexFeed,
         pieces_of: Callable[[], AbstractContextManager[Sequence[Portion]]],
         from_rows: Callable[[], Portion | None],
     ) -> Portion | None:
@@ -53,13 +56,13 @@ class Copies:
         the disk, `from_rows` in memory.
         """
         with contextlib.suppress(StoreCorruptError):
-            return self._opened(record, epoch)
+            return self._opened(record, feed)
         with contextlib.suppress(StoreError), pieces_of() as pieces:
             if not pieces:
                 return None
-            self._keep(record, pieces, epoch)
-            return self._opened(record, epoch)
-        self._made_at[record] = epoch
+            self._keep(record, pieces, feed)
+            return self._opened(record, feed)
+        self._made_at[record] = (feed.epoch, feed.token)
         return from_rows()  # a full disk or a folder that is only read: it serves from memory
 
     def faults_of(self, record: SegmentRecord) -> tuple[str, ...]:
@@ -79,35 +82,45 @@ class Copies:
         """Removes the copies of segments that are not registered any more."""
         remove_unregistered(self._segments / FOLDER, registered)
 
-    def _keep(self, record: SegmentRecord, pieces: Sequence[Portion], epoch: int) -> None:
+    def _keep(self, record: SegmentRecord, pieces: Sequence[Portion], feed: IndexFeed) -> None:
         folder, graphs = self._folder(record), self._graph_from
         made = write_segment(
             folder, pieces, record.generation, self._analyzer, graph_from=graphs, n_threads=self._n_threads
         )
         noted = folder / f".{_MADE}-{os.getpid()}-{os.urandom(4).hex()}"
         try:
-            noted.write_text(json.dumps({"epoch": epoch, "segment": astuple(made)}), encoding="utf-8")
+            noted.write_text(json.dumps({"at": [feed.epoch, feed.token], "segment": astuple(made)}), encoding="utf-8")
             noted.replace(folder / _MADE)
         except OSError as error:
             raise StoreError(f"a copy in {folder} cannot be written: {error.strerror or error}") from error
 
-    def _opened(self, record: SegmentRecord, epoch: int) -> Portion:
-        """StoreCorruptError when there is none, none as old as `epoch`, or it is damaged."""
+    def _opened(self, record: SegmentRecord, feed: IndexFeed) -> Portion:
+        """StoreCorruptError when there is none, none that holds for the feed, or it is damaged."""
         made_at, made = self._made(record)
-        if made_at > epoch:
+        is_whole = made.n_chunks == record.n_chunks
+        if not is_whole and not _is_past(made_at, feed):
             raise StoreCorruptError(f"the copy of segment {record.name} is newer than what is read")
         folder = self._folder(record)
         part = open_segment(folder, made, self._analyzer)
         portion = whole(part, open_graph(folder, made, part) if self._graph_from is not None else None)
-        self._made_at[record] = made_at
+        self._made_at.pop(record, None)
+        if not is_whole:
+            self._made_at[record] = made_at
         return portion
 
-    def _made(self, record: SegmentRecord) -> tuple[int, SegmentRecord]:
+    def _made(self, record: SegmentRecord) -> tuple[_MadeAt, SegmentRecord]:
         try:
             noted = json.loads((self._folder(record) / _MADE).read_text(encoding="utf-8"))
-            return int(noted["epoch"]), SegmentRecord(*noted["segment"])
+            epoch, token = noted["at"]
+            return (int(epoch), str(token)), SegmentRecord(*noted["segment"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise StoreCorruptError(f"the copy of segment {record.name} cannot be read: {error}") from error
 
     def _folder(self, record: SegmentRecord) -> Path:
         return self._segments / FOLDER / record.name
+
+
+def _is_past(made_at: _MadeAt, feed: IndexFeed) -> bool:
+    """Whether the feed's catalog was at that epoch, not long ago; one that was restored counts from an older one on."""
+    epoch, token = made_at
+    return epoch <= feed.epoch and feed.knows(epoch, token)

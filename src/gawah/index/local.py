@@ -100,8 +100,7 @@ class LocalIndex:
 
     def seal(self, feed: IndexFeed) -> SegmentRecord | None:
         """Writes the tail as a segment, to be registered beside the others; None when no chunk is in it."""
-        sealed = self._sealed(feed, self.view(feed).contents)
-        return sealed.new if sealed else None
+        return sealed.new if (sealed := self._sealed(feed, self.view(feed).contents)) else None
 
     def compact(self, feed: IndexFeed) -> SegmentRecord | None:
         """Writes every live chunk as one segment, to be registered in place of all others; None when none lives."""
@@ -113,8 +112,11 @@ class LocalIndex:
         """Reads every registered segment against its hashes; one line a fault."""
         return tuple(fault for record in feed.segments() for fault in self._faults_of(record))
 
+    def _is_elsewhere(self, record: SegmentRecord) -> bool:
+        return self._keeps_copies and self._copies.stand_in_for(record)
+
     def _faults_of(self, record: SegmentRecord) -> tuple[str, ...]:
-        if self._keeps_copies and self._copies.stand_in_for(record):
+        if self._is_elsewhere(record):
             return self._copies.faults_of(record)
         return check_segment(self._segments, record)
 
@@ -129,7 +131,7 @@ class LocalIndex:
             for record in feed.segments():
                 if not self._faults_of(record):
                     continue
-                if self._keeps_copies and self._copies.stand_in_for(record):
+                if self._is_elsewhere(record):
                     self._copies.drop(record)  # the next view makes it anew
                     continue
                 with self._pieces_of(feed, record) as portions:
@@ -143,7 +145,7 @@ class LocalIndex:
         return remove_unregistered(self._segments, kept)
 
     def drop_generation(self, generation: int) -> None:
-        """Forgets a generation that the catalog has dropped; its files go as unregistered ones."""
+        """Its files go as unregistered ones."""
         with self._lock:
             self._views = [view for view in self._views if view.generation != generation]
 
@@ -156,10 +158,8 @@ class LocalIndex:
         ]
         for at, (record, portion) in enumerate(zip(contents.records, portions, strict=True)):
             n_live, n_dead = sizes[at]
-            wants_graph = (
-                self._graph_from is not None and n_live >= self._graph_from and not self._copies.made_at(record)
-            )
-            lacks_graph = wants_graph and portion and not portion.graph
+            wants_graph = self._graph_from is not None and n_live >= self._graph_from
+            lacks_graph = wants_graph and portion and not portion.graph and not self._is_elsewhere(record)
             if record in contents.faults or lacks_graph or (everything and n_dead):
                 return range(at, at + 1)
         return due_run(sizes)
@@ -244,7 +244,7 @@ class LocalIndex:
             known |= {
                 record: whole(portion.part, portion.graph)
                 for record, portion in view.contents.segments.items()
-                if record not in lacking and self._copies.made_at(record) <= feed.epoch
+                if record not in lacking and self._copies.hold_for(record, feed)
             }
             faults |= view.contents.faults
         portions: dict[SegmentRecord, Portion] = {}
@@ -252,9 +252,9 @@ class LocalIndex:
             portion = known.get(record)
             if portion is None:
                 try:
-                    if self._keeps_copies and self._copies.stand_in_for(record):
+                    if self._is_elsewhere(record):
                         pieces, rows = partial(self._pieces_of, feed, record), partial(self._from_rows, feed, record)
-                        portion = self._copies.portion(record, feed.epoch, pieces, rows)
+                        portion = self._copies.portion(record, feed, pieces, rows)
                     else:
                         portion = self._from_file(record)
                 except StoreCorruptError as error:
