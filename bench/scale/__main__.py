@@ -79,8 +79,8 @@ def measured(work: Path, sizes: list[int]) -> dict[str, object]:
         answered.append(apart("ask", work))
         print(size, answered[-1]["query"], answered[-1]["recall"], file=sys.stderr, flush=True)
     largest: dict[str, object] = {}
-    if sizes[-1] >= GRAPH_FROM:
-        largest = {"build": apart("graphs", work), "asked": apart("ask", work, "--graphs")}
+    if (build := apart("graphs", work))["graphs"]:
+        largest = {"build": build, "asked": apart("ask", work, "--graphs")}
     real = load()
     return {
         "machine": {"cores": len(os.sched_getaffinity(0)), "load": os.getloadavg()[0]},
