@@ -9,12 +9,13 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import mmap
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,7 @@ FORMAT = 1  # of the arrays and the manifest; another number is rebuilt from the
 MANIFEST = "manifest.json"
 TEMPORARY_PREFIX = ".new-"
 _NAME_HEX_CHARS = 12
+_READ_HERE_AND_THERE = ("vectors", "token_signs", "token_scales")  # a row of a question's shortlist: nothing is read ahead
 _ROWS_A_PIECE = 8192  # of vectors that go into a graph: 12 MiB of 384 float32
 
 
@@ -242,11 +244,22 @@ def _mapped(path: Path, files: dict[str, Any]) -> NDArray[Any]:
     n_bytes = path.stat().st_size
     if n_bytes != expected["bytes"]:
         raise ValueError(f"{path.name} has {n_bytes} bytes, not {expected['bytes']}")
-    mode: Literal["r"] | None = None if 0 in expected["shape"] else "r"  # an empty array cannot be mapped
-    array = np.asarray(np.load(path, mmap_mode=mode, allow_pickle=False))
+    array = np.load(path, allow_pickle=False) if 0 in expected["shape"] else _map(path)
     if [array.dtype.str, list(array.shape)] != [expected["dtype"], expected["shape"]]:
         raise ValueError(f"{path.name} holds {array.dtype.str} {array.shape}, not what was written")
     return array
+
+
+def _map(path: Path) -> NDArray[Any]:
+    """A .npy file that is not empty as an array over its mapped pages; ValueError when it is none."""
+    with path.open("rb") as stream:
+        if np.lib.format.read_magic(stream) != (1, 0):
+            raise ValueError(f"{path.name} is of another format")
+        shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
+        mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+        if path.stem in _READ_HERE_AND_THERE and hasattr(mmap, "MADV_RANDOM"):
+            mapped.madvise(mmap.MADV_RANDOM)
+        return np.frombuffer(mapped, dtype, offset=stream.tell()).reshape(shape)
 
 
 @contextmanager

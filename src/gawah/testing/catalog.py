@@ -215,6 +215,27 @@ class CatalogContract:
             assert sorted(gone) == old
             assert snapshot.deleted(mark)[0].size == 0
 
+    def test_only_the_deletions_that_a_segment_has_applied_are_forgotten(self, catalog: Any) -> None:
+        add(catalog, "a.txt", "Old.\nSame.\n")
+        add(catalog, "b.txt", "Other.\nLines.\n")
+        add(catalog, "a.txt", "New.\n")
+        add(catalog, "b.txt", "Newer.\n")
+        with catalog.snapshot() as snapshot:
+            gone, mark = snapshot.deleted(0)
+            generation = snapshot.generation
+        first, second, *rest = sorted(gone.tolist())
+        catalog.replace_segments([], None, applied_mark=mark, applied_seqs=(0, second))
+        with catalog.snapshot() as snapshot:
+            assert len(snapshot.deleted(0)[0]) == 4  # nothing was registered: no generation is meant
+        record = SegmentRecord(f"g{generation}-{first}-{second}-abc", generation, first, second, 2, "0" * 64)
+        catalog.replace_segments([], record, applied_mark=mark, applied_seqs=(0, second))
+        with catalog.snapshot() as snapshot:
+            assert sorted(snapshot.deleted(0)[0].tolist()) == rest
+        catalog.replace_segments([record.name], None, applied_mark=mark, applied_seqs=(0, rest[0]))
+        with catalog.snapshot() as snapshot:
+            assert snapshot.deleted(0)[0].tolist() == rest[1:]
+            assert snapshot.segments() == []
+
     def test_an_index_elsewhere_is_told_what_lives(self, catalog: Any) -> None:
         add(catalog, "a.txt", "First line.\n\nSecond line.\n")
         add(catalog, "b.txt", "Third line.\n")
