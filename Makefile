@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 LOCKED := --no-deps --require-hashes
 
-.PHONY: demo test system check bench bench-cost screenshots claims bench-kill bench-migrate bench-load bench-mutations bench-qdrant bench-scale calibrate experiment lock clean help
+.PHONY: demo test system check bench bench-cost screenshots claims bench-kill bench-migrate bench-load bench-mutations bench-qdrant test-ray bench-scale calibrate experiment lock clean help
 
 help:
 	@echo "make demo        install, then ingest examples/, three cited answers, two refusals, one verification"
@@ -17,6 +17,7 @@ help:
 	@echo "make bench-kill  kill -9 an ingest twenty times and compare fingerprints (minutes)"
 	@echo "make bench-migrate  migrate to another model under questions and kill -9; the way back (minutes)"
 	@echo "make bench-load  a server under load: askers, large uploads, slow and aborted clients, kill -9 (minutes)"
+	@echo "make test-ray    the tests that start a Ray cluster of two nodes on this machine (a minute)"
 	@echo "make bench-qdrant  the Qdrant index beside the local one (minutes)"
 	@echo "make bench-mutations  a thousand damaged files in one folder: none may end without a state and a code (minutes)"
 	@echo "make bench-scale  one store from 1,000 to 1,000,000 chunks: rates, sizes, times, memory, recall (ten minutes, 6 GB)"
@@ -82,6 +83,9 @@ bench-load: $(VENV)/.develop
 
 bench-mutations: $(VENV)/.develop system
 	$(BIN)/python -m bench.mutations
+
+test-ray: $(VENV)/.develop
+	$(BIN)/python -m pytest -m ray
 
 bench-qdrant: $(VENV)/.develop
 	$(BIN)/python -m bench.qdrant
