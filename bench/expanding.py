@@ -1,6 +1,6 @@
 """Whether retrieval gains from words that stand neither in the passage nor in the question: expansion of both, measured.
 
-python -m bench.expanding [--work DIR] [--written FILE] [--write N]
+python -m bench.expanding [--work DIR] [--written FILE] [--write N] [--model GGUF]
 
 Passages get more terms for BM25 (those of their nearest neighbours, of their document, of links that lead to them, of
 questions that a small model asks of them), or vectors of those questions beside their own. Questions get terms of what they
@@ -247,11 +247,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=Path, help="folder of the indexes, kept for the next time")
     parser.add_argument("--written", type=Path, help="what the model wrote")
+    parser.add_argument("--model", type=Path, help="another GGUF file, with a file of its own for what it writes")
     parser.add_argument("--only", default="", help="variants whose name holds this")
     parser.add_argument("--write", type=float, default=math.inf, help="seconds to write for")
     options = parser.parse_args()
     shop = workshop(load_settings(environment={}, options={"gate": "reference"}).settings, options.work)
-    writer = Writer(options.written or shop.work / "written.jsonl", threads=1)
+    writer = Writer(options.written or shop.work / "written.jsonl", options.model, threads=1)
     corpora = [held(shop, SHARED / name) for name in SETS]
     write_on(writer, corpora, options.write)
     for corpus in corpora:

@@ -90,7 +90,7 @@ def feed_of(n_chunks: int, rng: np.random.Generator) -> tuple[Feed, list[Query]]
         )
         for at in range(n_chunks)
     )
-    return Feed(1, 1, rows), queries(corpus, rng)
+    return Feed(1, 1, rows, tokens={1: ""}), queries(corpus, rng)
 
 
 def timed(run: Callable[[Query], object], asked: Sequence[Query]) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gawah.errors import IndexLegError, StoreError
+from gawah.config import load_settings
+from gawah.errors import ConfigurationError, IndexLegError, StoreError
 from gawah.ingest import run_jobs
 from gawah.types import Answer, Filter
 
@@ -108,6 +109,12 @@ def test_an_empty_store_is_searched_without_a_collection(engine, make_app):
     app = make_app(index=f"qdrant:{engine.url}")
     assert app.search("anything").passages == ()
     assert engine.engine.answer("GET", "/collections", {}) == {"collections": []}
+
+
+def test_a_key_in_the_setting_is_refused_and_not_repeated():
+    with pytest.raises(ConfigurationError, match="QDRANT_API_KEY") as refused:
+        load_settings(environment={}, options={"index": "qdrant:http://:secret@host:6333"})
+    assert "secret" not in str(refused.value)
 
 
 def test_without_its_server_ingest_and_search_fail_in_one_line_and_nothing_is_lost(

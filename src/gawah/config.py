@@ -50,6 +50,8 @@ def _gate(value: str) -> str:
 
 def _index(value: str) -> str:
     kind, separator, url = value.partition(":")
+    if "@" in url:  # settings are shown
+        raise PydanticCustomError("index", "An address must not hold a key; set QDRANT_API_KEY instead")
     if value in ("local", "hnsw") or (kind == "qdrant" and separator and url.startswith(("http://", "https://"))):
         return value
     raise PydanticCustomError(

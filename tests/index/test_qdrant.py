@@ -139,7 +139,10 @@ def test_chunks_that_tie_at_the_border_are_all_fetched_before_one_is_chosen(
     assert [chunk_id for chunk_id, _ in view.dense(vector, 3)] == ["c000", "c001", "c002"]
 
 
-def test_scores_hold_however_far_the_mean_length_has_moved(make_index: Callable[..., QdrantIndex]) -> None:
+def test_scores_hold_however_far_the_mean_length_has_moved(
+    make_index: Callable[..., QdrantIndex], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gawah.index.qdrant_sync._ROWS_A_PIECE", 5)  # whose lengths are not those of all
     index, catalog = make_index(), filled()
     index.view(catalog.feed())
     rng = np.random.default_rng(7)
@@ -167,6 +170,20 @@ def test_a_filter_of_many_documents_admits_these_and_no_others(make_index: Calla
     view, oracle = make_index().view(catalog.feed()), FakeIndex().view(catalog.feed())
     for numbers in ([*range(3, 99), *range(101, 150, 2)], list(range(0, 150, 2))):
         assert_same_answers(view, oracle, "backup number 7", 5, np.array(numbers, np.int64))
+
+
+def test_which_terms_a_chunk_holds_is_one_request_for_what_was_found_before(
+    make_index: Callable[..., QdrantIndex], requests: Counter[str]
+) -> None:
+    catalog = filled()
+    view, oracle = make_index().view(catalog.feed()), FakeIndex().view(catalog.feed())
+    terms, ids = ["database", "err_conn-17", "zebra"], ["c2", "c0", "c8", "c4"]
+    expected = oracle.holds(terms, ids)
+    assert view.holds(terms, ids) == expected  # nothing was searched yet
+    view.dense(FakeEmbedder().embed(["database"])[0].vector, 99)
+    before = sum(requests.values())
+    assert view.holds(terms, ids) == expected
+    assert sum(requests.values()) == before + 1
 
 
 def test_a_query_of_another_model_is_refused(make_index: Callable[..., QdrantIndex]) -> None:
@@ -228,6 +245,8 @@ def test_a_sync_that_was_killed_anywhere_is_finished_by_the_next(
         if n_requests % 5 == 4:  # something to do in every phase: rows, deletions, a collection
             catalog.delete(n_requests // 5)
             catalog.add(100 + n_requests, {f"n{n_requests}": "a backup more"})
+        if n_requests % 5 == 2:
+            catalog.delete(97 + n_requests)  # what was added last, and may be in the collection only
         try:
             make_index(Cut(server.url, n_requests % 23)).view(catalog.feed())
         except StoreError:

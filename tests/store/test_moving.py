@@ -119,8 +119,8 @@ def test_a_store_moves_whole_and_answers_as_before(filled, exported, make_app, r
     assert moved.log_fault() == ""
     assert moved.keys.all() == filled.keys.all()
     assert moved.uploads.done_before(OnceKey("k1", "ask", "one", "hash")) == ("hash", {"answer": "a1"})
+    assert moved.catalog.generations() == filled.catalog.generations()
     with moved.catalog.snapshot() as there, filled.catalog.snapshot() as here:
-        assert moved.catalog.generations() == filled.catalog.generations()
         for record in here.documents():
             if record.counters.n_chunks:
                 assert there.load_document(record.no) == here.load_document(record.no)

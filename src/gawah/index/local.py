@@ -10,17 +10,18 @@ import contextlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice, takewhile
 from pathlib import Path
 from threading import Lock
 
 import numpy as np
 
-from gawah.errors import StoreCorruptError, StoreError
+from gawah.errors import StoreCorruptError
 from gawah.index import copies
 from gawah.index.build import AnalyzeDocument, Portion, build_part, whole
 from gawah.index.graph import require_usearch
-from gawah.index.merge import merge
+from gawah.index.merge import joined, merge
 from gawah.index.nearest import Pool
 from gawah.index.policy import due_run, should_seal
 from gawah.index.segment import (
@@ -36,9 +37,7 @@ from gawah.ports import IndexFeed, IndexRow, Rewritten, SegmentRecord
 
 PREFILTER_ABOVE = 20_000  # chunks: an exact scan takes 3 ms there
 GRAPH_FROM = 50_000  # chunks of a segment: under it sign bits find the neighbours in a millisecond
-_VIEWS_KEPT = 4  # the newest, and those that queries under way may still ask for
-_TAIL_RATIO = 4  # a tail part is merged into one less than four times as large: at most five of them below 1,000 rows
-_ROWS_A_PIECE = 8192
+_VIEWS_KEPT, _ROWS_A_PIECE = 4, 8192  # views: the newest, and those that queries under way may still ask for
 
 
 class LocalIndex:
@@ -71,7 +70,7 @@ class LocalIndex:
         self._n_threads = len(os.sched_getaffinity(0))
         self._pool = Pool(self._n_threads)
         self._keeps_copies = keeps_copies
-        self._copied_at: dict[SegmentRecord, copies.MadeAt] = {}
+        self._copies = copies.Copies(self._segments, analyzer, graph_from=graph_from, n_threads=self._n_threads)
         self._views: list[LocalView] = []
         self._lock = Lock()
 
@@ -101,8 +100,7 @@ class LocalIndex:
 
     def seal(self, feed: IndexFeed) -> SegmentRecord | None:
         """Writes the tail as a segment, to be registered beside the others; None when no chunk is in it."""
-        sealed = self._sealed(feed, self.view(feed).contents)
-        return sealed.new if sealed else None
+        return sealed.new if (sealed := self._sealed(feed, self.view(feed).contents)) else None
 
     def compact(self, feed: IndexFeed) -> SegmentRecord | None:
         """Writes every live chunk as one segment, to be registered in place of all others; None when none lives."""
@@ -114,9 +112,12 @@ class LocalIndex:
         """Reads every registered segment against its hashes; one line a fault."""
         return tuple(fault for record in feed.segments() for fault in self._faults_of(record))
 
+    def _is_elsewhere(self, record: SegmentRecord) -> bool:
+        return self._keeps_copies and self._copies.stand_in_for(record)
+
     def _faults_of(self, record: SegmentRecord) -> tuple[str, ...]:
-        if self._keeps_copies and copies.is_absent(self._segments, record):
-            return copies.check_copy(self._segments, record)
+        if self._is_elsewhere(record):
+            return self._copies.faults_of(record)
         return check_segment(self._segments, record)
 
     def repair(self, feed: IndexFeed) -> list[tuple[SegmentRecord, SegmentRecord | None]]:
@@ -130,8 +131,8 @@ class LocalIndex:
             for record in feed.segments():
                 if not self._faults_of(record):
                     continue
-                if self._keeps_copies and copies.is_absent(self._segments, record):
-                    copies.drop_copy(self._segments, record)  # the next view makes it anew
+                if self._is_elsewhere(record):
+                    self._copies.drop(record)  # the next view makes it anew
                     continue
                 with self._pieces_of(feed, record) as portions:
                     repaired.append((record, self._written(feed, portions)))
@@ -139,12 +140,12 @@ class LocalIndex:
 
     def remove_unregistered(self, registered: Iterable[str]) -> tuple[str, ...]:
         """Removes segments that the catalog does not know, of no generation, and what crashes left; returns their names."""
-        registered = list(registered)
-        copies.remove_others(self._segments, registered)
-        return remove_unregistered(self._segments, [*registered, copies.FOLDER])
+        kept = [*registered, copies.FOLDER]
+        self._copies.remove_others(kept)
+        return remove_unregistered(self._segments, kept)
 
     def drop_generation(self, generation: int) -> None:
-        """Forgets a generation that the catalog has dropped; its files go as unregistered ones."""
+        """Its files go as unregistered ones."""
         with self._lock:
             self._views = [view for view in self._views if view.generation != generation]
 
@@ -157,7 +158,8 @@ class LocalIndex:
         ]
         for at, (record, portion) in enumerate(zip(contents.records, portions, strict=True)):
             n_live, n_dead = sizes[at]
-            lacks_graph = self._graph_from is not None and portion and not portion.graph and n_live >= self._graph_from
+            wants_graph = self._graph_from is not None and n_live >= self._graph_from
+            lacks_graph = wants_graph and portion and not portion.graph and not self._is_elsewhere(record)
             if record in contents.faults or lacks_graph or (everything and n_dead):
                 return range(at, at + 1)
         return due_run(sizes)
@@ -217,7 +219,7 @@ class LocalIndex:
         contents = replace(
             before,
             segments={record: portion.without(gone) for record, portion in before.segments.items()},
-            tail=_joined([portion.without(gone) for portion in before.tail], new),
+            tail=joined([portion.without(gone) for portion in before.tail], new),
             last_seq=int(new[-1].part.seqs[-1]) if new else before.last_seq,
             mark=mark,
         )
@@ -242,8 +244,7 @@ class LocalIndex:
             known |= {
                 record: whole(portion.part, portion.graph)
                 for record, portion in view.contents.segments.items()
-                if record not in lacking
-                and (record not in self._copied_at or copies.is_past(self._copied_at[record], feed))
+                if record not in lacking and self._copies.hold_for(record, feed)
             }
             faults |= view.contents.faults
         portions: dict[SegmentRecord, Portion] = {}
@@ -251,8 +252,9 @@ class LocalIndex:
             portion = known.get(record)
             if portion is None:
                 try:
-                    if self._keeps_copies and copies.is_absent(self._segments, record):
-                        portion = self._copied(feed, record)
+                    if self._is_elsewhere(record):
+                        pieces, rows = partial(self._pieces_of, feed, record), partial(self._from_rows, feed, record)
+                        portion = self._copies.portion(record, feed, pieces, rows)
                     else:
                         portion = self._from_file(record)
                 except StoreCorruptError as error:
@@ -266,21 +268,6 @@ class LocalIndex:
         part = open_segment(self._segments, record, self._analyzer)
         graph = open_graph(self._segments, record, part) if self._graph_from is not None else None
         return whole(part, graph)
-
-    def _copied(self, feed: IndexFeed, record: SegmentRecord) -> Portion | None:
-        """What another machine sealed: from the copy that is kept here, or from the catalog, and then kept."""
-        with contextlib.suppress(StoreCorruptError):
-            part, self._copied_at[record] = copies.open_copy(self._segments, record, feed, self._analyzer)
-            return whole(part)
-        portion = self._from_rows(feed, record)
-        if portion is None:
-            return None
-        self._copied_at[record] = (feed.epoch, feed.token)
-        with contextlib.suppress(StoreError):  # a full disk or a folder that is only read: it serves from memory
-            copies.keep_copy(self._segments, record, portion, feed, self._analyzer)
-            part, _ = copies.open_copy(self._segments, record, feed, self._analyzer)
-            return whole(part)
-        return portion
 
     def _from_rows(self, feed: IndexFeed, record: SegmentRecord) -> Portion | None:
         """The live chunks that a segment was made from, out of the catalog; None when none lives."""
@@ -311,11 +298,3 @@ def _rows_of(feed: IndexFeed, record: SegmentRecord) -> Iterator[IndexRow]:
 def _is_past(view: LocalView, feed: IndexFeed) -> bool:
     """Whether the view is of a state that the feed's catalog came by: a restored one reaches the same numbers again."""
     return view.epoch <= feed.epoch and feed.knows(view.epoch, view.token)
-
-
-def _joined(tail: Sequence[Portion], new: Sequence[Portion]) -> tuple[Portion, ...]:
-    """The tail's portions with new ones behind, small neighbours merged, dead portions dropped."""
-    joined = [portion for portion in (*tail, *new) if portion.n_live]
-    while len(joined) > 1 and joined[-2].n_live < _TAIL_RATIO * joined[-1].n_live:
-        joined[-2:] = [whole(merge(joined[-2:]))]
-    return tuple(joined)

@@ -14,12 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gawah.errors import StoreCorruptError
-from gawah.index.build import Portion, id_order
+from gawah.index.build import Portion, id_order, whole
 from gawah.index.part import LARGE_ARRAYS, Part, document_runs, starts_of
 
 _ROWS_A_PIECE = 8192  # 12 MiB of 384 float32
 _POSTINGS_A_PIECE = 1 << 21  # with their places in the merged part some 50 MiB
 _NARROW = np.dtype(np.uint16)
+_TAIL_RATIO = 4  # a tail part is merged into one less than four times as large: at most five of them below 1,000 rows
+
+
+def joined(tail: Sequence[Portion], new: Sequence[Portion]) -> tuple[Portion, ...]:
+    """The tail's portions with new ones behind, small neighbours merged, dead portions dropped."""
+    both = [portion for portion in (*tail, *new) if portion.n_live]
+    while len(both) > 1 and both[-2].n_live < _TAIL_RATIO * both[-1].n_live:
+        both[-2:] = [whole(merge(both[-2:]))]
+    return tuple(both)
 
 
 def merge(portions: Sequence[Portion]) -> Part:

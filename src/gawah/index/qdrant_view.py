@@ -78,6 +78,7 @@ class QdrantView:
         self._exact_up_to = exact_up_to
         self._failed = failed
         self._embeddings: dict[str, Embedding] = {}
+        self._seqs: dict[str, int] = {}
 
     # --- the legs
 
@@ -156,6 +157,14 @@ class QdrantView:
     def holds(self, terms: Sequence[str], chunk_ids: Sequence[str]) -> list[tuple[bool, ...]]:
         """Per given chunk which of the terms it holds; NotFoundError for one that is not here."""
         self._embedded(chunk_ids)
+        if not terms or not chunk_ids:
+            return [()] * len(chunk_ids)
+        seqs = [self._seqs.get(chunk_id, 0) for chunk_id in chunk_ids]
+        if all(seqs):  # what a leg of this view has found: one request for all
+            with self._leg("bm25"):
+                payloads = self._connection.retrieve(self.contents.collection, seqs, [points.BAG])
+            bags = [set(payloads.get(seq, {}).get(points.BAG, "").split(" ")) for seq in seqs]
+            return [tuple(term in bag for term in terms) for bag in bags]
         held = [{chunk_id for chunk_id, _ in self.bm25([term], self.n_chunks)} for term in terms]
         return [tuple(chunk_id in of_term for of_term in held) for chunk_id in chunk_ids]
 
@@ -240,6 +249,7 @@ class QdrantView:
     def _alive(self, found: Sequence[Found]) -> dict[int, str]:
         """Chunk ids by seq, in the engine's order, of those that live in the catalog's snapshot."""
         ids = self._feed.chunk_ids_of([each.seq for each in found])
+        self._seqs.update((chunk_id, seq) for seq, chunk_id in ids.items())
         return {each.seq: ids[each.seq] for each in found if each.seq in ids}
 
     def _dots(self, query: NDArray[np.float64], chunk_ids: Sequence[str]) -> list[float]:

@@ -49,7 +49,7 @@ def test_the_same_questions_have_the_same_rankings_scores_and_citations(make_app
 
 @pytest.fixture
 def machines(make_app, postgres, monkeypatch):
-    monkeypatch.setattr("gawah.index.local._SEALED_AT_CHUNKS", 8)
+    monkeypatch.setattr("gawah.index.policy.SEALED_AT_CHUNKS", 8)
     address = postgres.new_address()
     return [make_app(name, catalog=address) for name in ("one", "two")]
 
@@ -104,13 +104,14 @@ def test_machines_do_not_undo_each_others_segments(machines, folder):
         own, copies = segments(app)
         assert own | copies == registered
         assert (len(own), len(copies)) == (2, 2)
-    one.remove(one.documents()[:2])  # a fifth is deleted: all is written anew as one segment
+    one.remove(one.documents()[:2])  # what holds nothing any more, or is mostly dead, is written anew or let go
     with two.catalog.snapshot() as snapshot:
-        (record,) = snapshot.segments()
-        assert two.index.view(snapshot).n_chunks == record.n_chunks
-    drain(two)
-    two.remove([])
-    assert segments(two) == (set(), {record.name})
+        left = set(snapshot.segment_names())
+        assert left < registered or not left & registered
+        assert two.index.view(snapshot).n_chunks == sum(snapshot.n_chunks_by_document().values()) > 0
+    two.remove([])  # tidies
+    own, copies = segments(two)
+    assert own | copies == left
 
 
 def test_a_copy_that_was_damaged_or_is_newer_than_what_is_read_is_not_used(machines, make_app, folder):

@@ -20,8 +20,8 @@ N_DOCUMENTS = 28
 
 OPEN = """
 import os, select, sys
-import gawah.index.local
-gawah.index.local._SEALED_AT_CHUNKS = 60
+import gawah.index.policy
+gawah.index.policy.SEALED_AT_CHUNKS = 60
 from gawah.app import Application
 from gawah.config import load_settings
 from gawah.errors import StoreError
