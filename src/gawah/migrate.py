@@ -57,7 +57,9 @@ def load_model_of(generation: Generation, load: LoadModel) -> Embedder:
     try:
         embedder = load(generation.source)
     except ModelError as error:
-        raise StampMismatchError(f"{wanted}, which cannot be loaded ({error}); say where it is: gawah migrate --model FOLDER") from error
+        raise StampMismatchError(
+            f"{wanted}, which cannot be loaded ({error}); say where it is: gawah migrate --model FOLDER"
+        ) from error
     if embedder.stamp != generation.model:
         raise StampMismatchError(
             f"{wanted} ({generation.model.sha256[:12]}), but {generation.source} is {embedder.stamp.name} "
