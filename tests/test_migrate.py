@@ -3,6 +3,7 @@
 import contextlib
 import shutil
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -357,6 +358,39 @@ def test_a_model_that_lies_elsewhere_now_is_told_by_migrating_to_it(app, make_ap
     assert migrate(follower, f"elsewhere/{NEW}") == []
     assert follower.search("fee").generation == 2
     assert [one.source for one in app.catalog.generations()] == [OLD, f"elsewhere/{NEW}"]
+
+
+def test_a_folder_that_was_renamed_holds_the_model_it_held(app, make_app):
+    migrate(app)
+
+    def renamed(source):
+        if source == NEW:
+            raise ModelError(f"there is no {source}")
+        found = FakeEmbedder(NEW if source == "fake/renamed" else source)
+        found._stamp = replace(found.stamp, name=source)
+        return found
+
+    assert make_app(load_model=renamed, model="fake/renamed").search("fee").generation == 2
+    assert migrate(make_app(load_model=renamed, model=OLD), "fake/renamed") == []
+    assert make_app(load_model=renamed, model=OLD).search("fee").generation == 2
+    assert len(app.catalog.generations()) == 2
+
+
+@pytest.mark.parametrize("back", [True, False])
+def test_where_a_generations_model_lies_now_may_be_said_by_the_settings(app, make_app, folder, back):
+    migrate(app, switch=back)
+    before = OLD if back else NEW
+    with app.catalog.writing() as opened:
+        opened.execute("UPDATE generations SET source = '' WHERE state <> 'active'")
+    list(app.ingest(app.plan(folder({**FILES, "new.txt": "The ferry is red.\n"}))))
+
+    def bring_back(other):
+        with going_back(other) if back else upgrading(other, "", switch=True) as upgrade:
+            return [record.name for record in run(upgrade, switch=True)]
+
+    with pytest.raises(StampMismatchError, match="set model to its name or folder"):
+        bring_back(again(make_app, NEW if back else OLD))
+    assert bring_back(again(make_app, before)) == ["new.txt"]
 
 
 def test_one_process_migrates_at_a_time(app):

@@ -15,7 +15,14 @@ from gawah.ask import Assistant, ask
 from gawah.chunk import Audit, Chunking
 from gawah.cite import Hear
 from gawah.config import Settings, pinned_model
-from gawah.errors import ConfigurationError, ModelMissingError, NotFoundError, StampMismatchError, StoreError
+from gawah.errors import (
+    ConfigurationError,
+    ModelError,
+    ModelMissingError,
+    NotFoundError,
+    StampMismatchError,
+    StoreError,
+)
 from gawah.extract.detect import detect
 from gawah.extract.registry import extractor_for
 from gawah.extract.sandbox import Limits, Options, Sandbox
@@ -34,7 +41,7 @@ from gawah.index.local import GRAPH_FROM, LocalIndex
 from gawah.index.qdrant import QdrantIndex
 from gawah.index.qdrant_requests import Connection
 from gawah.ingest import PIPELINE, Intake, Plan, plan_folder, queue_plan, run_jobs, stale_parts
-from gawah.migrate import Followed, LoadModel, follow
+from gawah.migrate import Followed, LoadModel, follow, load_model_of
 from gawah.models.encoder import load_encoder
 from gawah.models.folder import fetch_advice, fetched_folder
 from gawah.models.shelf.known import DEFAULT_RERANKER, KNOWN
@@ -49,7 +56,7 @@ from gawah.store.moving import Moved, export_store, import_store
 from gawah.store.originals import Originals
 from gawah.store.uploads import Uploads
 from gawah.text import analyze, identifier_terms
-from gawah.types import Chunk, Document, DocumentRecord, Filter, ModelStamp, Outcome, SourceFile
+from gawah.types import Chunk, Document, DocumentRecord, Filter, Generation, ModelStamp, Outcome, SourceFile
 from gawah.upkeep import Check, MaintainedIndex, Removed, examine, finish_purge, purge, remove, repair, tidy
 from gawah.verify import CitationCheck, SourceReader, verify_answer
 
@@ -267,6 +274,16 @@ class Application:
     def open_generation(self) -> int:
         """The active generation, made when there is none; raises StampMismatchError for a model the store does not know."""
         return self._on_active(lambda: self.catalog.generation_for(self.embedder.stamp, self._source()))
+
+    def encoder_of(self, generation: Generation) -> Embedder:
+        """The encoder that built a generation: the settings' if it is that one, else from where it is noted to lie.
+
+        Raises StampMismatchError when it is neither.
+        """
+        with contextlib.suppress(ModelError):
+            if self._configured.stamp == generation.model:
+                return self._configured
+        return load_model_of(generation, self.load_model)
 
     def _source(self) -> str:
         """How the settings' model is found again from anywhere; empty when it was given or is not the one in use."""
