@@ -487,6 +487,19 @@ def test_a_catalog_file_that_was_replaced_is_opened_anew(app, make_app, folder, 
     assert [record.name for record in again(make_app).documents() if record.name == "late.txt"] == ["late.txt"]
 
 
+def test_a_process_outlives_a_moment_without_a_catalog_file(app, make_app, tmp_path):
+    server = again(make_app)
+    found = [passage.chunk for passage in server.search("boat").passages]
+    app.catalog.vacuum()
+    app.catalog.close()
+    server.catalog.path.rename(tmp_path / "aside.sqlite")
+    for _ in range(2):
+        with pytest.raises(NotFoundError, match="no store"):
+            server.search("boat")
+    (tmp_path / "aside.sqlite").rename(server.catalog.path)
+    assert [passage.chunk for passage in server.search("boat").passages] == found
+
+
 # --- stale documents
 
 
