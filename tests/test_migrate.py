@@ -411,7 +411,7 @@ def test_there_must_be_something_to_migrate_take_up_or_go_back_to(app, make_app)
 
 
 def test_a_calibration_of_the_old_model_stops_a_switch_before_the_work_and_never_gates_the_new_one(
-    app, make_app, tmp_path
+    app, make_app, folder, tmp_path
 ):
     import json
 
@@ -429,8 +429,16 @@ def test_a_calibration_of_the_old_model_stops_a_switch_before_the_work_and_never
     assert states(app) == {OLD: ("active", 3, 0)}
     migrate(calibrated, switch=False)
     migrate(app)
-    with pytest.raises(ConfigurationError, match="gawah calibrate"):
-        calibrated.ask("What is the fee?")
+    for _ in range(2):
+        with pytest.raises(ConfigurationError, match="gawah calibrate"):
+            calibrated.ask("What is the fee?")
+        assert calibrated.search("fee").generation == 2, "what needs no gate goes on"
+    assert [one.name for one in calibrated.ingest(calibrated.plan(folder({"late.txt": "Late.\n"}, "more")))] == [
+        "late.txt"
+    ]
+    with going_back(app) as upgrade:
+        list(run(upgrade, switch=True))
+    assert calibrated.ask("What is the fee?").provenance.generation == 1
 
 
 # --- a catalog that was restored

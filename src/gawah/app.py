@@ -111,10 +111,11 @@ class _ModelParts:
         )
 
     def made_like(self, other: _ModelParts) -> Self:
-        """Makes all that the other has made."""
+        """Makes all that the other has made. What the settings do not allow is refused to whoever needs it, each time."""
         for name in ("retriever", "assistant", "intake"):
             if name in other.__dict__:
-                getattr(self, name)
+                with contextlib.suppress(ConfigurationError):
+                    getattr(self, name)
         return self
 
 
