@@ -3,6 +3,7 @@
 import contextlib
 import shutil
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -359,6 +360,39 @@ def test_a_model_that_lies_elsewhere_now_is_told_by_migrating_to_it(app, make_ap
     assert [one.source for one in app.catalog.generations()] == [OLD, f"elsewhere/{NEW}"]
 
 
+def test_a_folder_that_was_renamed_holds_the_model_it_held(app, make_app):
+    migrate(app)
+
+    def renamed(source):
+        if source == NEW:
+            raise ModelError(f"there is no {source}")
+        found = FakeEmbedder(NEW if source == "fake/renamed" else source)
+        found._stamp = replace(found.stamp, name=source)
+        return found
+
+    assert make_app(load_model=renamed, model="fake/renamed").search("fee").generation == 2
+    assert migrate(make_app(load_model=renamed, model=OLD), "fake/renamed") == []
+    assert make_app(load_model=renamed, model=OLD).search("fee").generation == 2
+    assert len(app.catalog.generations()) == 2
+
+
+@pytest.mark.parametrize("back", [True, False])
+def test_where_a_generations_model_lies_now_may_be_said_by_the_settings(app, make_app, folder, back):
+    migrate(app, switch=back)
+    before = OLD if back else NEW
+    with app.catalog.writing() as opened:
+        opened.execute("UPDATE generations SET source = '' WHERE state <> 'active'")
+    list(app.ingest(app.plan(folder({**FILES, "new.txt": "The ferry is red.\n"}))))
+
+    def bring_back(other):
+        with going_back(other) if back else upgrading(other, "", switch=True) as upgrade:
+            return [record.name for record in run(upgrade, switch=True)]
+
+    with pytest.raises(StampMismatchError, match="set model to its name or folder"):
+        bring_back(again(make_app, NEW if back else OLD))
+    assert bring_back(again(make_app, before)) == ["new.txt"]
+
+
 def test_one_process_migrates_at_a_time(app):
     with app.catalog.migration_lock(), pytest.raises(StoreBusyError, match="is migrating"):
         migrate(app)
@@ -377,7 +411,7 @@ def test_there_must_be_something_to_migrate_take_up_or_go_back_to(app, make_app)
 
 
 def test_a_calibration_of_the_old_model_stops_a_switch_before_the_work_and_never_gates_the_new_one(
-    app, make_app, tmp_path
+    app, make_app, folder, tmp_path
 ):
     import json
 
@@ -395,8 +429,16 @@ def test_a_calibration_of_the_old_model_stops_a_switch_before_the_work_and_never
     assert states(app) == {OLD: ("active", 3, 0)}
     migrate(calibrated, switch=False)
     migrate(app)
-    with pytest.raises(ConfigurationError, match="gawah calibrate"):
-        calibrated.ask("What is the fee?")
+    for _ in range(2):
+        with pytest.raises(ConfigurationError, match="gawah calibrate"):
+            calibrated.ask("What is the fee?")
+        assert calibrated.search("fee").generation == 2, "what needs no gate goes on"
+    assert [one.name for one in calibrated.ingest(calibrated.plan(folder({"late.txt": "Late.\n"}, "more")))] == [
+        "late.txt"
+    ]
+    with going_back(app) as upgrade:
+        list(run(upgrade, switch=True))
+    assert calibrated.ask("What is the fee?").provenance.generation == 1
 
 
 # --- a catalog that was restored
@@ -451,6 +493,19 @@ def test_a_catalog_file_that_was_replaced_is_opened_anew(app, make_app, folder, 
     assert "blue" in server.search("boat").passages[0].chunk.content
     list(server.ingest(server.plan(folder({"late.txt": "Late, but in time.\n"}, "more"))))
     assert [record.name for record in again(make_app).documents() if record.name == "late.txt"] == ["late.txt"]
+
+
+def test_a_process_outlives_a_moment_without_a_catalog_file(app, make_app, tmp_path):
+    server = again(make_app)
+    found = [passage.chunk for passage in server.search("boat").passages]
+    app.catalog.vacuum()
+    app.catalog.close()
+    server.catalog.path.rename(tmp_path / "aside.sqlite")
+    for _ in range(2):
+        with pytest.raises(NotFoundError, match="no store"):
+            server.search("boat")
+    (tmp_path / "aside.sqlite").rename(server.catalog.path)
+    assert [passage.chunk for passage in server.search("boat").passages] == found
 
 
 # --- stale documents

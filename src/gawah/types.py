@@ -290,10 +290,11 @@ class IndexedChunk:
 class ModelStamp:
     """Which encoder made a vector: vectors of two model stamps are never compared.
 
-    `sha256` is of the weights; `recipe_sha256` of all else that shapes a vector: tokenizer, pooling, architecture.
+    `sha256` is of the weights; `recipe_sha256` of all else that shapes a vector: tokenizer, pooling, architecture. The name
+    is for people and counts for nothing: a folder that is renamed holds the model it held.
     """
 
-    name: str
+    name: str = field(compare=False)
     sha256: str
     dimensions: int
     window_tokens: int

@@ -12,7 +12,7 @@ from functools import cache
 
 from gawah.app import Application, build_gate, source_of
 from gawah.errors import ConfigurationError, StoreBusyError, UsageError
-from gawah.migrate import Migration, bring_up, complete, load_model_of, previous
+from gawah.migrate import Migration, bring_up, complete, previous
 from gawah.ports import Embedder
 from gawah.types import DocumentRecord, DroppedGeneration, Generation, Holding, ModelStamp
 from gawah.upkeep import remove_leftovers, tidy
@@ -50,7 +50,7 @@ def upgrading(app: Application, model: str, *, switch: bool) -> Iterator[Upgrade
     """
     with app.catalog.migration_lock():
         active = _active(app)
-        embedder = app.load_model(model) if model else load_model_of(_half_built(app), app.load_model)
+        embedder = app.load_model(model) if model else app.encoder_of(_half_built(app))
         warnings = _gate_warnings(app, embedder.stamp, refuse=switch and embedder.stamp != active.model)
         embedder.embed_query(_PROBE)  # a model that cannot run leaves no generation behind
         number = app.catalog.begin_generation(embedder.stamp, source_of(model) if model else "")
@@ -65,7 +65,7 @@ def going_back(app: Application) -> Iterator[Upgrade]:
     """
     with app.catalog.migration_lock():
         before = previous(app.catalog.generations())
-        embedder = cache(lambda: load_model_of(before, app.load_model))
+        embedder = cache(lambda: app.encoder_of(before))
         warnings = _gate_warnings(app, before.model, refuse=False)
         yield _upgrade(app, before.id, _active(app), embedder, warnings)
 

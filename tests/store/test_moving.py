@@ -17,6 +17,7 @@ from gawah.errors import ForeignStoreError, NotFoundError, StoreCorruptError, Us
 from gawah.store.catalog import SqliteCatalog
 from gawah.store.moving import export_store, fingerprint_of, import_store
 from gawah.store.originals import Originals
+from gawah.store.sql import NUMBERED
 from gawah.store.tables import DERIVED, TABLES
 from gawah.store.uploads import OnceKey
 from gawah.testing.embedder import FakeEmbedder
@@ -177,6 +178,11 @@ def _with(**values):
     return lambda data: json.dumps(json.loads(data) | values).encode()
 
 
+def _row_of(data, value):
+    names = data.splitlines()[0]
+    return names + b"\n" + json.dumps([value] * len(json.loads(names))).encode() + b"\n"
+
+
 @pytest.mark.parametrize(
     ("name", "change", "error", "words"),
     [
@@ -190,6 +196,12 @@ def _with(**values):
         ("tables/chunks.jsonl", lambda data: data[: data[:-1].rindex(b"\n") + 1], StoreCorruptError, "chunks"),
         ("tables/documents.jsonl", lambda data: data.replace(b'"uri"', b'"url"', 1), StoreCorruptError, "columns"),
         ("tables/documents.jsonl", lambda data: data + b"{}\n", StoreCorruptError, "no row"),
+        ("tables/documents.jsonl", lambda data: data + b"[1]\n", StoreCorruptError, "1 of 28 columns"),
+        ("tables/documents.jsonl", lambda data: data + data.splitlines()[1] + b"\n", StoreCorruptError, "contradict"),
+        ("tables/documents.jsonl", lambda data: _row_of(data, None), StoreCorruptError, "contradict"),
+        ("tables/documents.jsonl", lambda data: _row_of(data, 1 << 70), StoreCorruptError, "what no row can"),
+        ("manifest.json", _with(originals=[1]), StoreCorruptError, "lacks a part"),
+        ("manifest.json", _with(numbers=dict.fromkeys(NUMBERED, (1 << 63) - 1)), StoreCorruptError, "number"),
         ("tables/answers.jsonl", lambda data: data[:-9], StoreCorruptError, "no row"),
     ],
 )  # fmt: skip
@@ -201,6 +213,7 @@ def test_an_altered_file_leaves_the_store_empty(exported, make_app, tmp_path, na
     assert "\n" not in str(caught.value)
     assert app.documents() == []
     assert app.catalog.load_answers() == []
+    assert not any(path.is_file() for path in (app.settings.store / "originals").rglob("*"))
     assert app.import_from(exported[0]) == exported[1], "what was refused does not stand in the way"
 
 

@@ -3,10 +3,13 @@
 import json
 from dataclasses import replace
 
+import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gawah.store.records import extraction_json, places_near
+from gawah.ports import Embedding, TokenCodes
+from gawah.store.records import embedding, embedding_bytes, extraction_json, places_near
 from gawah.testing.catalog import make_document
 from gawah.types import Advance, Box, CharRange, PageBoxes, Place, Removal, SheetRange, Span
 from gawah.wire import to_json
@@ -50,3 +53,14 @@ def test_the_places_that_spans_touch_are_found_and_no_others(made):
     has_places, near = places_near(json.dumps(kept, ensure_ascii=False, separators=(",", ":")), spans)
     assert has_places == bool(document.places)
     assert [(one.span, one.locator) for one in near] == [(one.span, one.locator) for one in expected]
+
+
+@pytest.mark.parametrize("n_tokens", [0, 1, 3])
+@pytest.mark.parametrize("dimensions", [8, 12, 64])
+def test_an_embedding_comes_back_as_it_was_also_one_without_a_token(n_tokens, dimensions):
+    signs = np.full((n_tokens, -(-dimensions // 8)), 5, np.uint8)
+    value = Embedding(np.ones(dimensions, np.float32), TokenCodes(signs, np.ones(n_tokens, np.float16)))
+    found = embedding(*embedding_bytes(value))
+    assert (found.vector.shape, found.tokens.signs.shape) == (value.vector.shape, signs.shape)
+    assert (found.tokens.signs == signs).all()
+    assert (found.tokens.scales == value.tokens.scales).all()

@@ -25,7 +25,7 @@ from gawah.ask import Assistant, ask
 from gawah.chunk import Chunking
 from gawah.cite import Hear
 from gawah.config import Settings
-from gawah.errors import ModelMissingError, StampMismatchError, StoreError
+from gawah.errors import ConfigurationError, ModelError, ModelMissingError, StampMismatchError, StoreError
 from gawah.extract.registry import extractor_for
 from gawah.extract.sandbox import Sandbox
 from gawah.extract.senses import Senses
@@ -36,7 +36,7 @@ from gawah.index.local import GRAPH_FROM, LocalIndex
 from gawah.index.qdrant import QdrantIndex
 from gawah.index.qdrant_requests import Connection
 from gawah.ingest import PIPELINE, Intake, Plan, plan_folder, queue_plan, run_jobs, stale_parts
-from gawah.migrate import Followed, LoadModel, follow
+from gawah.migrate import Followed, LoadModel, follow, load_model_of
 from gawah.ports import Embedder, Generator, Reranker
 from gawah.retrieve import Retrieved, Retriever, retrieve
 from gawah.store.answers import broken_links, fault_at_end
@@ -44,7 +44,7 @@ from gawah.store.keyring import KeyRing
 from gawah.store.moving import Moved, export_store, import_store
 from gawah.store.originals import Originals
 from gawah.store.uploads import Uploads
-from gawah.types import Document, DocumentRecord, Filter, ModelStamp, Outcome, SourceFile
+from gawah.types import Document, DocumentRecord, Filter, Generation, ModelStamp, Outcome, SourceFile
 from gawah.upkeep import Check, MaintainedIndex, Removed, examine, finish_purge, purge, remove, repair, tidy
 from gawah.verify import CitationCheck, SourceReader, verify_answer
 
@@ -98,10 +98,11 @@ class _ModelParts:
         )
 
     def made_like(self, other: _ModelParts) -> Self:
-        """Makes all that the other has made."""
+        """Makes all that the other has made. What the settings do not allow is refused to whoever needs it, each time."""
         for name in ("retriever", "assistant", "intake"):
             if name in other.__dict__:
-                getattr(self, name)
+                with contextlib.suppress(ConfigurationError):
+                    getattr(self, name)
         return self
 
 
@@ -261,6 +262,16 @@ class Application:
     def open_generation(self) -> int:
         """The active generation, made when there is none; raises StampMismatchError for a model the store does not know."""
         return self._on_active(lambda: self.catalog.generation_for(self.embedder.stamp, self._source()))
+
+    def encoder_of(self, generation: Generation) -> Embedder:
+        """The encoder that built a generation: the settings' if it is that one, else from where it is noted to lie.
+
+        Raises StampMismatchError when it is neither.
+        """
+        with contextlib.suppress(ModelError):
+            if self._configured.stamp == generation.model:
+                return self._configured
+        return load_model_of(generation, self.load_model)
 
     def _source(self) -> str:
         """How the settings' model is found again from anywhere; empty when it was given or is not the one in use."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     "--max-bluff", type=click.FloatRange(0, 1, min_open=True, max_open=True),
     help="Share of must-refuse questions that may be answered, as an upper bound (without: bluffs and give-ups cost alike).",
 )  # fmt: skip
-@click.option("--out", type=PATH, help="Write the calibration here, for the setting `calibration`.")
+@click.option("--out", type=PATH, help="Write the calibration here, for the setting gate=calibrated:PATH.")
 @common_options
 @click.pass_context
 def calibrate(

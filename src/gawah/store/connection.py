@@ -44,6 +44,8 @@ def _translated(error: sqlite3.Error, path: Path) -> StoreError | ForeignStoreEr
         )
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return StoreCorruptError(f"{path} is damaged ({error}); restore it from a backup or ingest into a new store")
+    if code == sqlite3.SQLITE_CONSTRAINT:
+        return StoreCorruptError(f"{path} would hold rows that contradict each other ({error}); nothing was written")
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreBusyError(f"{path} is locked by another process; try again when it is done")
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):

@@ -33,6 +33,7 @@ FORMAT = 1
 HEAD, MANIFEST = "gawah.json", "manifest.json"
 _PAGE = 512
 _COPIED_BYTES = 1 << 20
+_FAR = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +77,11 @@ def import_store(file: Path, catalog: SqlCatalog, originals: Originals) -> Moved
         head, manifest = _head(archive), _json(archive, MANIFEST)
         with catalog.reading() as opened:
             _require_empty(opened)
-        _put_originals(archive, manifest["originals"], originals)
-        with catalog.writing(Order.CONTENT, Order.LOG) as opened:
+        put = _originals_put(archive, manifest["originals"], originals)
+        with put, catalog.writing(Order.CONTENT, Order.LOG) as opened:
             _require_empty(opened)
             _put_tables(archive, opened, manifest)
-            catalog.set_numbers(opened, manifest["numbers"])
+            catalog.set_numbers(opened, _checked_numbers(manifest["numbers"]))
             _rewrite_places(opened, head["originals"], str(originals.root))
             jobs.reclaim(opened, catalog.clock())  # who worked on it works on another store
             opened.execute("DELETE FROM meta WHERE key = 'identity'")  # what is kept elsewhere is the other store's
@@ -184,7 +185,7 @@ def _opened(file: Path) -> Iterator[zipfile.ZipFile]:
             yield archive
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         raise StoreCorruptError(f"{file} is no exported store, or is cut short ({error}); export it again") from error
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise StoreCorruptError(f"{file} lacks a part of an exported store ({error}); export it again") from error
 
 
@@ -210,10 +211,30 @@ def _require_empty(opened: Connection) -> None:
         raise UsageError("the store is not empty; import into a new one (--store, catalog)")
 
 
-def _put_originals(archive: zipfile.ZipFile, listed: dict[str, str], originals: Originals) -> None:
-    for name, sha256 in listed.items():
-        with archive.open(f"originals/{name}") as source:
-            originals.restore(name, sha256, _pieces(source))
+@contextlib.contextmanager
+def _originals_put(archive: zipfile.ZipFile, listed: dict[str, str], originals: Originals) -> Iterator[None]:
+    """Puts originals in place before the rows that refer to them; those that were not there go again where that fails."""
+    there = {name for name, _ in originals.all()}
+    placed: list[str] = []
+    try:
+        for name, sha256 in listed.items():
+            with archive.open(f"originals/{name}") as source:
+                originals.restore(name, sha256, _pieces(source))
+            placed.append(name)
+        yield
+    except UsageError:  # the store was filled meanwhile by somebody who may refer to the same files
+        raise
+    except BaseException:
+        originals.remove(name for name in placed if name not in there)
+        raise
+
+
+def _checked_numbers(numbers: dict[str, Any]) -> dict[str, int]:
+    """The last number of each table that counts; ValueError for one after which there would be none left."""
+    for table, number in numbers.items():
+        if not isinstance(number, int) or not 0 <= number < _FAR:
+            raise ValueError(f"the number {number} of {table}")
+    return numbers
 
 
 def _pieces(source: BinaryIO | Any) -> Iterator[bytes]:
@@ -264,4 +285,6 @@ def _storage_errors(file: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno in NO_ROOM:
             raise StoreFullError(f"no room left beside {file}; free some and run the command again") from error
-        raise StoreError(f"{error.filename or file}: {error.strerror or error}") from error
+        raise StoreError(
+            f"{file}: {error.strerror or error}; check the path, and the permissions of its folder"
+        ) from error

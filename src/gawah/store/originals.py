@@ -129,6 +129,15 @@ class Originals:
         finally:
             incoming.discard()
 
+    def remove(self, names: Iterable[str]) -> None:
+        """Takes files away again that `restore` put there, and their folders where nothing else is in them."""
+        for name in names:
+            path = self.root / name
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
+                path.parent.rmdir()
+                path.parent.parent.rmdir()
+
     def clear_incoming(self) -> int:
         """Removes what uploads that were cut off left behind; returns how many files."""
         n_removed = 0

@@ -135,11 +135,9 @@ def storable(reason: str) -> str:
 
 
 def embedding(vector: bytes, signs: bytes, scales: bytes) -> Embedding:
-    unpacked = np.frombuffer(scales, np.float16)
-    return Embedding(
-        vector=np.frombuffer(vector, np.float32),
-        tokens=TokenCodes(signs=np.frombuffer(signs, np.uint8).reshape(len(unpacked), -1), scales=unpacked),
-    )
+    values, unpacked = np.frombuffer(vector, np.float32), np.frombuffer(scales, np.float16)
+    by_token = np.frombuffer(signs, np.uint8).reshape(len(unpacked), -(-len(values) // 8))  # there may be no token
+    return Embedding(vector=values, tokens=TokenCodes(signs=by_token, scales=unpacked))
 
 
 def embedding_bytes(value: Embedding) -> tuple[bytes, bytes, bytes]:

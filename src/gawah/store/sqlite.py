@@ -40,6 +40,7 @@ class SqliteDatabase:
         if found is not None and not found.in_transaction and self._local.inode != inode_of(self.path):
             with self._guard:  # the file was replaced, by a backup most likely: what is open is no store any more
                 self._opened.remove(found)
+            self._local.connection = None  # first, for there may be no file just now
             found.close()
             found = None
         if found is None:

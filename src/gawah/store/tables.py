@@ -96,8 +96,11 @@ def put_lines(opened: Connection, table: Table, lines: Iterable[bytes]) -> None:
     if names != columns_of(opened, table):
         raise StoreCorruptError(f"the table {table.name} has other columns than this gawah's")
     insert = f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"  # noqa: S608
-    while batch := _batch(given, table):
-        opened.executemany(insert, batch)
+    while batch := _batch(given, table, len(names)):
+        try:
+            opened.executemany(insert, batch)
+        except OverflowError as error:
+            raise StoreCorruptError(f"a row of the table {table.name} holds what no row can ({error})") from error
 
 
 def is_empty(opened: Connection) -> bool:
@@ -109,10 +112,13 @@ def is_empty(opened: Connection) -> bool:
     )
 
 
-def _batch(lines: Iterator[bytes], table: Table) -> list[list[Any]]:
+def _batch(lines: Iterator[bytes], table: Table, n_columns: int) -> list[list[Any]]:
     rows, n_chars = [], 0
     for line in islice(lines, 1000):
-        rows.append([_value(value) for value in _read(line, table)])
+        row = [_value(value) for value in _read(line, table)]
+        if len(row) != n_columns:
+            raise StoreCorruptError(f"a row of the table {table.name} has {len(row)} of {n_columns} columns")
+        rows.append(row)
         n_chars += len(line)
         if n_chars > _BATCH_CHARS:
             break

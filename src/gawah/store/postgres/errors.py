@@ -77,6 +77,8 @@ def _translated(error: psycopg.Error, address: Address) -> GawahError:
         )
     if state in ("XX001", "XX002"):
         return StoreCorruptError(f"{where} is damaged ({line}); restore it from a backup")
+    if state.startswith("23"):
+        return StoreCorruptError(f"{where} would hold rows that contradict each other ({line}); nothing was written")
     if state == "25006":
         return StoreError(f"{where} takes no writes: it is a standby or set to read only; name the primary")
     if state == "42501":
