@@ -24,10 +24,10 @@ import pytest
 from hypothesis import given, settings
 
 from gawah.errors import ConfigurationError, IndexLegError, StampMismatchError, StoreError
+from gawah.index.folders import TEMPORARY_PREFIX
 from gawah.index.local import LocalIndex
 from gawah.index.qdrant import QdrantIndex
 from gawah.index.qdrant_requests import Connection
-from gawah.index.segment import TEMPORARY_PREFIX
 from gawah.testing.embedder import FakeEmbedder
 from gawah.testing.index import TEXTS, FakeIndex, FakeIndexCatalog, analyze_plain, assert_same_answers, assert_same_hits
 from gawah.testing.index_contract import IndexContract
