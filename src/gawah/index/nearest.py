@@ -108,19 +108,19 @@ def rows_by_graph(
 ) -> NDArray[np.int64] | None:
     """Rows that are probably the nearest of those the mask admits; None where that is better asked another way.
 
-    A graph knows of no masks: it is asked for as many more rows as the mask will refuse, unless those become too many.
+    A graph knows of no masks: it is asked for as many more rows as the mask will refuse, unless those become too many. Who
+    wants most of a segment gets it from a scan: no graph has a way to every row.
     """
     if graph is None or not n_admitted:
         return None
     n_asked = max(_ASKED_OF_GRAPH, int(_ASKED_MORE * cutoff))
-    if mask is None:
-        return np.sort(graph.nearest(query, n_asked))
-    n_asked = int(1.2 * n_asked * part.n_chunks / n_admitted) + 1
-    if n_asked > _ASKED_AT_MOST:
+    if mask is not None:
+        n_asked = int(1.2 * n_asked * part.n_chunks / n_admitted) + 1
+    if n_asked > _ASKED_AT_MOST or n_asked >= part.n_chunks:
         return None
     rows = np.sort(graph.nearest(query, n_asked))
-    admitted = rows[mask[rows]]
-    return admitted if len(admitted) >= min(cutoff, n_admitted) else None
+    found = rows if mask is None else rows[mask[rows]]
+    return found if len(found) >= min(cutoff, n_admitted) else None
 
 
 def refined(
