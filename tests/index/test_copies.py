@@ -73,6 +73,7 @@ def test_what_a_killed_process_left_of_a_copy_goes_and_what_a_living_one_makes_s
     (kept / "copy.json").unlink()  # killed before it said what it had made
     index.remove_unregistered([record.name for record in catalog.records])
     assert list(kept.iterdir()) == []
+    assert index.check(catalog.feed()) == ()
     assert_right(here(), catalog, tmp_path)
 
 

@@ -68,7 +68,7 @@ class Copies:
 
     def faults_of(self, record: SegmentRecord) -> tuple[str, ...]:
         """Reads a copy against its hashes; one line a fault. Nothing where there is none: it is made when it is wanted."""
-        if not self._folder(record).exists():
+        if not (self._folder(record) / _MADE).exists():
             return ()
         try:
             _, made = self._made(record.name)
