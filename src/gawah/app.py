@@ -50,7 +50,7 @@ from gawah.store.originals import Originals
 from gawah.store.uploads import Uploads
 from gawah.text import analyze, identifier_terms
 from gawah.types import Chunk, Document, DocumentRecord, Filter, ModelStamp, Outcome, SourceFile
-from gawah.upkeep import Check, MaintainedIndex, Removed, examine, finish_purge, purge, remove, repair, tidy
+from gawah.upkeep import Check, MaintainedIndex, Removed, committed, examine, finish_purge, purge, remove, repair, tidy
 from gawah.verify import CitationCheck, SourceReader, verify_answer
 
 _MEGABYTE = 1_000_000
@@ -350,8 +350,9 @@ class Application:
                 tidy(self.catalog, self.index)
                 n_new = 0
             yield record
-        tidy(self.catalog, self.index)
-        finish_purge(self.catalog, self.index)
+        with committed("what was ingested is in the catalog"):
+            tidy(self.catalog, self.index)
+            finish_purge(self.catalog, self.index)
 
     def remove(self, records: Sequence[DocumentRecord]) -> Removed:
         """Removes documents; recorded answers keep their quotes."""
