@@ -484,7 +484,9 @@ def test_an_address_that_cannot_be_used_is_refused_without_its_key(url: str) -> 
     assert "@" not in url or "secret" not in str(refused.value)
 
 
-@pytest.mark.parametrize("body", [b"hello", b'{"result": null, "status": "ok", "time": 0}', b'{"result": {"aliases": [1]}}'])
+@pytest.mark.parametrize(
+    "body", [b"hello", b'{"result": null, "status": "ok", "time": 0}', b'{"result": {"aliases": [1]}}']
+)
 def test_an_answer_that_is_no_qdrants_is_one_line(body: bytes) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening, ThreadPoolExecutor(1) as pool:
 
