@@ -130,6 +130,7 @@ def test_without_its_server_ingest_and_search_fail_in_one_line_and_nothing_is_lo
     with pytest.raises(StoreError, match="no Qdrant server answers") as failed:
         ingested(app, root)
     assert "\n" not in str(failed.value)
+    assert "what was ingested is in the catalog" in str(failed.value)
     assert [record.state for record in app.documents()] == ["ready"]
     with pytest.raises(StoreError, match="no Qdrant server answers"):
         app.search("fee")
@@ -139,3 +140,10 @@ def test_without_its_server_ingest_and_search_fail_in_one_line_and_nothing_is_lo
     with pytest.raises(IndexLegError) as leg:
         app.search("fee", system="dense")
     assert (leg.value.http_status, leg.value.leg) == (503, "dense")
+    checks = {check.name: check for check in app.examine()}
+    assert "no Qdrant server answers" in checks["index"].detail
+    assert [name for name, check in checks.items() if not check.holds] == ["index"]
+    with pytest.raises(StoreError, match=r"still to be purged with `gawah rm --purge`.*no Qdrant server answers"):
+        app.purge([app.find_document("a.md")])
+    assert app.documents() == []
+    assert app.catalog.purge_owed()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from gawah.errors import GawahError
+from gawah.errors import GawahError, StoreError
 from gawah.fingerprint import sha256_text
 from gawah.ports import Catalog, Embedder, IndexFeed, IndexView, Rewritten, SegmentRecord, Snapshot
 from gawah.store.answers import broken_links, fault_at_end
@@ -40,6 +41,15 @@ class MaintainedIndex(Protocol):
     def drop_generation(self, generation: int) -> None:
         """Lets go of what it has of a generation that the catalog has dropped."""
         ...
+
+
+@contextlib.contextmanager
+def committed(done: str) -> Iterator[None]:
+    """What fails in here says what was done before, and that it stays so."""
+    try:
+        yield
+    except StoreError as error:
+        raise type(error)(f"{done}, but the index could not be brought up to date: {error}") from error
 
 
 def tidy(
@@ -99,7 +109,8 @@ class Removed:
 def remove(catalog: Catalog, index: MaintainedIndex, records: Sequence[DocumentRecord]) -> Removed:
     """Removes documents with all that was made of them; recorded answers keep their quotes."""
     n_chunks = catalog.delete_documents([record.no for record in records])
-    tidy(catalog, index)
+    with committed("removed"):
+        tidy(catalog, index)
     return Removed(n_chunks, 0)
 
 
@@ -110,7 +121,8 @@ def purge(catalog: Catalog, index: MaintainedIndex, records: Sequence[DocumentRe
     """
     numbers, ids = [record.no for record in records], [record.id for record in records]
     n_chunks, n_answers = catalog.purge_documents(numbers, ids or None)
-    finish_purge(catalog, index)
+    with committed("removed, and still to be purged with `gawah rm --purge`"):
+        finish_purge(catalog, index)
     return Removed(n_chunks, n_answers)
 
 
@@ -162,7 +174,10 @@ def _check_generations(catalog: Catalog, index: MaintainedIndex) -> Check:
         with catalog.snapshot(one.id) as snapshot:
             noted, held = snapshot.holding(one.id).n_chunks, sum(snapshot.n_chunks_by_document().values())
             wrong += [f"generation {one.id}: {noted} chunks noted, {held} held"] if noted != held else []
-            wrong += index.check(snapshot)
+            try:
+                wrong += index.check(snapshot)
+            except StoreError as error:
+                wrong.append(f"generation {one.id}: {error}")
     detail = ", ".join(f"{one.id} {one.state} ({one.model.name})" for one in others) or "the active one"
     return Check("generations", not wrong, "; ".join(wrong) if wrong else detail)
 
@@ -230,16 +245,15 @@ def _check_vectors(snapshot: Snapshot) -> Iterator[Check]:
 
 def _check_index(snapshot: Snapshot, index: MaintainedIndex) -> Iterator[Check]:
     segments = snapshot.segments()
-    problems = index.check(snapshot)
+    try:
+        problems, view = index.check(snapshot), index.view(snapshot)
+    except GawahError as error:  # its server is away, or a row cannot be indexed
+        yield Check("index", False, str(error))  # noqa: FBT003
+        return
     advice = "; `gawah doctor --repair` builds them again from the catalog"
     yield Check(
         "segments", not problems, _counted(len(segments), "segment") if not problems else "; ".join(problems) + advice
     )
-    try:
-        view = index.view(snapshot)
-    except GawahError as error:
-        yield Check("index", False, str(error))  # noqa: FBT003
-        return
     held = sum(snapshot.n_chunks_by_document().values())
     degraded = getattr(view, "degraded", ())
     detail = f"{view.n_chunks} chunks in the index, {held} in the catalog"

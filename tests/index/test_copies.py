@@ -5,6 +5,7 @@ import copy
 import pytest
 
 from gawah.index.copies import FOLDER
+from gawah.index.folders import temporary_folder
 from gawah.index.local import LocalIndex
 from gawah.testing.index import FakeIndexCatalog, analyze_plain
 
@@ -53,6 +54,27 @@ def test_a_copy_that_was_made_of_a_catalog_before_it_was_restored_is_not_used(ca
     for each in (index, here()):
         assert each.view(restored.feed()).n_chunks == 3 + n_more
         assert_right(each, restored, tmp_path)
+
+
+def test_what_a_killed_process_left_of_a_copy_goes_and_what_a_living_one_makes_stays(catalog, here, tmp_path):
+    index = here()
+    index.view(catalog.feed())
+    segments = tmp_path / "here" / "segments"
+    (kept,) = (segments / FOLDER).iterdir()
+    before = set(kept.rglob("*"))
+    with temporary_folder(kept) as in_use, temporary_folder(segments) as pieces:
+        for left in (kept / ".new-1-abc", kept / "g1-1-2-0123456789ab", segments / ".new-1-abc"):
+            left.mkdir()
+            (left / "term_blob.npy").write_bytes(b"half")
+        index.remove_unregistered([record.name for record in catalog.records])
+        assert set(kept.rglob("*")) == before | {in_use}
+        assert {path.name for path in segments.iterdir()} == {FOLDER, pieces.name}
+    assert set(kept.rglob("*")) == before
+    (kept / "copy.json").unlink()  # killed before it said what it had made
+    index.remove_unregistered([record.name for record in catalog.records])
+    assert list(kept.iterdir()) == []
+    assert index.check(catalog.feed()) == ()
+    assert_right(here(), catalog, tmp_path)
 
 
 def test_a_damaged_copy_is_built_again(catalog, here, tmp_path):

@@ -101,6 +101,16 @@ def test_a_filter_gives_the_best_of_what_it_admits_however_few(n_documents: int,
         assert all(int(chunk_id[1:]) // 10 in only for chunk_id, _ in found)
 
 
+def test_who_asks_for_most_of_a_segment_gets_all_of_it(tmp_path: Path) -> None:
+    together = np.repeat(clustered(8), 150, axis=0)  # heaps of equal vectors: some rows have no links to them
+    index, scan, catalog = indexed(tmp_path, together)
+    view, exact = index.view(catalog.feed()), scan.view(catalog.feed())
+    for cutoff in (300, 1199, 1200, 5000):
+        found = view.dense(together[0], cutoff)
+        assert len(found) == min(cutoff, 1200)
+        assert cutoff < 400 or found == exact.dense(together[0], cutoff)
+
+
 def test_deleted_chunks_are_never_found_and_do_not_crowd_out_the_living(tmp_path: Path) -> None:
     vectors = clustered(2000)
     index, scan, catalog = indexed(tmp_path, vectors)

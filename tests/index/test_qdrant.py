@@ -24,10 +24,10 @@ import pytest
 from hypothesis import given, settings
 
 from gawah.errors import ConfigurationError, IndexLegError, StampMismatchError, StoreError
+from gawah.index.folders import TEMPORARY_PREFIX
 from gawah.index.local import LocalIndex
 from gawah.index.qdrant import QdrantIndex
 from gawah.index.qdrant_requests import Connection
-from gawah.index.segment import TEMPORARY_PREFIX
 from gawah.testing.embedder import FakeEmbedder
 from gawah.testing.index import TEXTS, FakeIndex, FakeIndexCatalog, analyze_plain, assert_same_answers, assert_same_hits
 from gawah.testing.index_contract import IndexContract
@@ -484,13 +484,16 @@ def test_an_address_that_cannot_be_used_is_refused_without_its_key(url: str) -> 
     assert "@" not in url or "secret" not in str(refused.value)
 
 
-def test_an_answer_that_is_no_qdrants_is_one_line() -> None:
+@pytest.mark.parametrize(
+    "body", [b"hello", b'{"result": null, "status": "ok", "time": 0}', b'{"result": {"aliases": [1]}}']
+)
+def test_an_answer_that_is_no_qdrants_is_one_line(body: bytes) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening, ThreadPoolExecutor(1) as pool:
 
         def answer() -> None:
             line, _ = listening.accept()
             line.recv(4096)
-            line.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello")
+            line.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n" % len(body) + body)
             line.close()
 
         pool.submit(answer)

@@ -13,8 +13,9 @@ import pytest
 from gawah.errors import StoreCorruptError, StoreError, StoreFullError
 from gawah.fingerprint import sha256_file
 from gawah.index.build import build_part, whole
+from gawah.index.folders import storage_errors
 from gawah.index.part import Part
-from gawah.index.segment import _storage_errors, check_segment, open_segment, write_segment
+from gawah.index.segment import check_segment, open_segment, write_segment
 from gawah.ports import IndexRow
 from gawah.testing.embedder import FakeEmbedder
 from gawah.testing.index import analyze_plain
@@ -97,7 +98,7 @@ def test_an_array_of_another_type_in_the_same_bytes_is_refused(tmp_path: Path) -
     ("number", "expected"), [(errno.ENOSPC, StoreFullError), (errno.EDQUOT, StoreFullError), (errno.EIO, StoreError)]
 )
 def test_a_full_disk_is_told_from_other_failures(number: int, expected: type[StoreError], tmp_path: Path) -> None:
-    with pytest.raises(StoreError) as caught, _storage_errors(tmp_path):
+    with pytest.raises(StoreError) as caught, storage_errors(tmp_path):
         raise OSError(number, "as the system says")
     assert type(caught.value) is expected
     assert str(tmp_path) in str(caught.value)

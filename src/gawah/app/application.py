@@ -45,7 +45,7 @@ from gawah.store.moving import Moved, export_store, import_store
 from gawah.store.originals import Originals
 from gawah.store.uploads import Uploads
 from gawah.types import Document, DocumentRecord, Filter, Generation, ModelStamp, Outcome, SourceFile
-from gawah.upkeep import Check, MaintainedIndex, Removed, examine, finish_purge, purge, remove, repair, tidy
+from gawah.upkeep import Check, MaintainedIndex, Removed, committed, examine, finish_purge, purge, remove, repair, tidy
 from gawah.verify import CitationCheck, SourceReader, verify_answer
 
 _MEGABYTE = 1_000_000
@@ -355,8 +355,9 @@ class Application:
                 tidy(self.catalog, self.index)
                 n_new = 0
             yield record
-        tidy(self.catalog, self.index)
-        finish_purge(self.catalog, self.index)
+        with committed("what was ingested is in the catalog"):
+            tidy(self.catalog, self.index)
+            finish_purge(self.catalog, self.index)
 
     def remove(self, records: Sequence[DocumentRecord]) -> Removed:
         """Removes documents; recorded answers keep their quotes."""

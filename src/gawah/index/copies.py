@@ -18,7 +18,8 @@ from pathlib import Path
 
 from gawah.errors import StoreCorruptError, StoreError
 from gawah.index.build import Portion, whole
-from gawah.index.segment import check_segment, open_graph, open_segment, remove_unregistered, write_segment
+from gawah.index.folders import remove_unregistered
+from gawah.index.segment import check_segment, open_graph, open_segment, write_segment
 from gawah.ports import IndexFeed, SegmentRecord
 
 FOLDER = "copies"
@@ -67,10 +68,10 @@ class Copies:
 
     def faults_of(self, record: SegmentRecord) -> tuple[str, ...]:
         """Reads a copy against its hashes; one line a fault. Nothing where there is none: it is made when it is wanted."""
-        if not self._folder(record).exists():
+        if not (self._folder(record) / _MADE).exists():
             return ()
         try:
-            _, made = self._made(record)
+            _, made = self._made(record.name)
         except StoreCorruptError as error:
             return (str(error),)
         return check_segment(self._folder(record), made)
@@ -79,8 +80,14 @@ class Copies:
         shutil.rmtree(self._folder(record), ignore_errors=True)
 
     def remove_others(self, registered: Iterable[str]) -> None:
-        """Removes the copies of segments that are not registered any more."""
-        remove_unregistered(self._segments / FOLDER, registered)
+        """Removes the copies of segments that are not registered any more, and what is left of making others."""
+        root = self._segments / FOLDER
+        remove_unregistered(root, registered)
+        for name in sorted(entry.name for entry in root.iterdir()) if root.is_dir() else ():
+            kept = [_MADE]
+            with contextlib.suppress(StoreCorruptError):  # none was ever made whole
+                kept.append(self._made(name)[1].name)
+            remove_unregistered(root / name, kept)
 
     def _keep(self, record: SegmentRecord, pieces: Sequence[Portion], feed: IndexFeed) -> None:
         folder, graphs = self._folder(record), self._graph_from
@@ -96,7 +103,7 @@ class Copies:
 
     def _opened(self, record: SegmentRecord, feed: IndexFeed) -> Portion:
         """StoreCorruptError when there is none, none that holds for the feed, or it is damaged."""
-        made_at, made = self._made(record)
+        made_at, made = self._made(record.name)
         is_whole = made.n_chunks == record.n_chunks
         if not is_whole and not _is_past(made_at, feed):
             raise StoreCorruptError(f"the copy of segment {record.name} is newer than what is read")
@@ -108,13 +115,13 @@ class Copies:
             self._made_at[record] = made_at
         return portion
 
-    def _made(self, record: SegmentRecord) -> tuple[_MadeAt, SegmentRecord]:
+    def _made(self, name: str) -> tuple[_MadeAt, SegmentRecord]:
         try:
-            noted = json.loads((self._folder(record) / _MADE).read_text(encoding="utf-8"))
+            noted = json.loads((self._segments / FOLDER / name / _MADE).read_text(encoding="utf-8"))
             epoch, token = noted["at"]
             return (int(epoch), str(token)), SegmentRecord(*noted["segment"])
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise StoreCorruptError(f"the copy of segment {record.name} cannot be read: {error}") from error
+            raise StoreCorruptError(f"the copy of segment {name} cannot be read: {error}") from error
 
     def _folder(self, record: SegmentRecord) -> Path:
         return self._segments / FOLDER / record.name

@@ -20,6 +20,7 @@ import numpy as np
 from gawah.errors import StoreCorruptError
 from gawah.index import copies
 from gawah.index.build import AnalyzeDocument, Portion, build_part, whole
+from gawah.index.folders import remove_unregistered, temporary_folder
 from gawah.index.graph import require_usearch
 from gawah.index.merge import joined, merge
 from gawah.index.nearest import Pool
@@ -28,8 +29,6 @@ from gawah.index.segment import (
     check_segment,
     open_graph,
     open_segment,
-    piece_directory,
-    remove_unregistered,
     write_segment,
 )
 from gawah.index.view import Contents, LocalView
@@ -277,7 +276,7 @@ class LocalIndex:
     @contextlib.contextmanager
     def _pieces_of(self, feed: IndexFeed, record: SegmentRecord) -> Iterator[list[Portion]]:
         """As `_from_rows`, in pieces that lie on the disk meanwhile: memory for one piece, however large the segment."""
-        with piece_directory(self._segments) as directory:
+        with temporary_folder(self._segments) as directory:
             pieces = []
             for portion in self._portions(_rows_of(feed, record)):
                 written = write_segment(directory, [portion], feed.generation, self._analyzer)

@@ -115,19 +115,24 @@ def later(pool: Pool | None, work: Callable[..., _Result], *given: object) -> Ca
 
 
 def suits_graph(part: Part, n_admitted: int, cutoff: int) -> bool:
-    """Whether a graph may be asked: it knows of no masks, so for as many more rows as the mask will refuse."""
-    return n_admitted > 0 and _n_asked(part.n_chunks, n_admitted, cutoff) <= _ASKED_AT_MOST
+    """Whether a graph may be asked: it knows of no masks, so for as many more rows as the mask will refuse.
+
+    Who wants most of a segment gets it from a scan: no graph has a way to every row.
+    """
+    if not n_admitted:
+        return False
+    n_asked = _n_asked(part.n_chunks, n_admitted, cutoff)
+    return n_asked <= _ASKED_AT_MOST and n_asked < part.n_chunks
 
 
 def rows_by_graph(
     graph: Graph, mask: Mask, n_admitted: int, query: NDArray[np.float64], cutoff: int
 ) -> NDArray[np.int64] | None:
     """Rows that are probably the nearest of those the mask admits; None where the graph named too few of these."""
-    if mask is None:
-        return np.sort(graph.nearest(query, _n_asked(n_admitted, n_admitted, cutoff)))
-    rows = np.sort(graph.nearest(query, _n_asked(len(mask), n_admitted, cutoff)))
-    admitted = rows[mask[rows]]
-    return admitted if len(admitted) >= min(cutoff, n_admitted) else None
+    n_rows = n_admitted if mask is None else len(mask)
+    rows = np.sort(graph.nearest(query, _n_asked(n_rows, n_admitted, cutoff)))
+    found = rows if mask is None else rows[mask[rows]]
+    return found if len(found) >= min(cutoff, n_admitted) else None
 
 
 def _n_asked(n_rows: int, n_admitted: int, cutoff: int) -> int:

@@ -15,10 +15,10 @@ from uuid import uuid4
 
 from gawah.index import qdrant_points as points
 from gawah.index.build import AnalyzeDocument
+from gawah.index.folders import remove_unregistered
 from gawah.index.qdrant_requests import Connection
 from gawah.index.qdrant_sync import State, Sync, dead_up_to
 from gawah.index.qdrant_view import EXACT_UP_TO, Contents, QdrantView
-from gawah.index.segment import remove_unregistered
 from gawah.ports import IndexFeed, Rewritten, SegmentRecord
 
 FORMAT = 1  # of points and state; another number is another collection

@@ -72,7 +72,7 @@ class Connection:
             except ResponseHandlingException as error:
                 if pause is None or not _met_nobody(error.source):
                     raise StoreError(self._no_answer(error.source)) from error
-            except ValueError as error:  # what came back is no JSON, or not of the shape it should have
+            except (ValueError, AssertionError) as error:  # what came back is no JSON, or not what the client asserts
                 raise StoreError(self._no_answer(error)) from error
             except ApiException as error:
                 raise StoreError(f"the Qdrant server {self.address} is overloaded; ask again later") from error

@@ -6,23 +6,22 @@ or not there. Its manifest lists every file with size and SHA-256; the catalog k
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import mmap
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gawah.errors import StoreCorruptError, StoreError, StoreFullError
+from gawah.errors import StoreCorruptError
 from gawah.fingerprint import canonical_json, sha256_bytes, sha256_file
 from gawah.index.build import Portion
+from gawah.index.folders import storage_errors, sync_directory, temporary_folder
 from gawah.index.graph import FILE_NAME as GRAPH
 from gawah.index.graph import Graph, build_graph
 from gawah.index.merge import Merger
@@ -31,7 +30,6 @@ from gawah.ports import SegmentRecord
 
 FORMAT = 1  # of the arrays and the manifest; another number is rebuilt from the catalog
 MANIFEST = "manifest.json"
-TEMPORARY_PREFIX = ".new-"
 _NAME_HEX_CHARS = 12
 _READ_HERE_AND_THERE = (
     "vectors",
@@ -55,34 +53,16 @@ def write_segment(
     A segment of `graph_from` chunks or more gets a graph too, built by `n_threads`. But for that, the same rows give the
     same name and the same bytes. Raises StoreFullError or StoreError; then nothing is left.
     """
-    with _storage_errors(directory):
-        directory.mkdir(parents=True, exist_ok=True)
-        folder = directory / f"{TEMPORARY_PREFIX}{os.getpid()}-{os.urandom(4).hex()}"
-        folder.mkdir()
-        try:
-            files = _write_arrays(folder, portions)
-            n_chunks, dimensions = files["vectors"]["shape"]
-            if graph_from is not None and n_chunks >= graph_from:
-                vectors = np.load(folder / "vectors.npy", mmap_mode="r")
-                build_graph(folder / GRAPH, dimensions, _in_pieces(vectors), n_threads)
-                files[GRAPH] = _entry(folder / GRAPH)
-            record = _write_manifest(folder, files, generation, analyzer)
-            _put_in_place(folder, directory / record.name, record)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)  # renamed by now, or broken off
+    with storage_errors(directory), temporary_folder(directory) as folder:
+        files = _write_arrays(folder, portions)
+        n_chunks, dimensions = files["vectors"]["shape"]
+        if graph_from is not None and n_chunks >= graph_from:
+            vectors = np.load(folder / "vectors.npy", mmap_mode="r")
+            build_graph(folder / GRAPH, dimensions, _in_pieces(vectors), n_threads)
+            files[GRAPH] = _entry(folder / GRAPH)
+        record = _write_manifest(folder, files, generation, analyzer)
+        _put_in_place(folder, directory / record.name, record)
         return record
-
-
-@contextmanager
-def piece_directory(directory: Path) -> Iterator[Path]:
-    """A directory below for segments on the way to one; it goes with its contents, and with other leftovers after a crash."""
-    pieces = directory / f"{TEMPORARY_PREFIX}{os.getpid()}-{os.urandom(4).hex()}"
-    with _storage_errors(directory):
-        pieces.mkdir(parents=True)
-    try:
-        yield pieces
-    finally:
-        shutil.rmtree(pieces, ignore_errors=True)
 
 
 def open_segment(directory: Path, record: SegmentRecord, analyzer: str) -> Part:
@@ -134,24 +114,6 @@ def check_segment(directory: Path, record: SegmentRecord) -> tuple[str, ...]:
     return tuple(faults)
 
 
-def remove_unregistered(directory: Path, registered: Iterable[str]) -> tuple[str, ...]:
-    """Removes the folders of `directory` that are not registered, leftovers of crashes included; returns their names.
-
-    Only the process that may write segments calls this. Readers keep what they have mapped.
-    """
-    if not directory.is_dir():
-        return ()
-    kept = set(registered)
-    removed = sorted(entry.name for entry in directory.iterdir() if entry.name not in kept)
-    with _storage_errors(directory):
-        for name in removed:
-            doomed = directory / name
-            shutil.rmtree(doomed) if doomed.is_dir() and not doomed.is_symlink() else doomed.unlink()
-        if removed:
-            _sync(directory)
-    return tuple(removed)
-
-
 def _write_arrays(folder: Path, portions: Sequence[Portion]) -> dict[str, Any]:
     """Their entries in the manifest, by the array's name."""
     merger = Merger(portions)
@@ -190,7 +152,7 @@ def _write_manifest(folder: Path, files: dict[str, Any], generation: int, analyz
     with (folder / MANIFEST).open("wb") as stream:
         stream.write(manifest)
         _sync_stream(stream)
-    _sync(folder)
+    sync_directory(folder)
     sha256 = sha256_bytes(manifest)
     name = f"g{generation}-{first_seq}-{last_seq}-{sha256[:_NAME_HEX_CHARS]}"
     return SegmentRecord(name, generation, first_seq, last_seq, n_chunks, sha256)
@@ -228,7 +190,7 @@ def _put_in_place(folder: Path, final: Path, record: SegmentRecord) -> None:
             return  # the same rows, written before
         shutil.rmtree(final)
     folder.rename(final)
-    _sync(final.parent)
+    sync_directory(final.parent)
 
 
 def _manifest(folder: Path, record: SegmentRecord) -> dict[str, Any]:
@@ -266,24 +228,6 @@ def _map(path: Path) -> NDArray[Any]:
         return np.frombuffer(mapped, dtype, offset=stream.tell()).reshape(shape)
 
 
-@contextmanager
-def _storage_errors(directory: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise StoreFullError(f"no room for a segment in {directory}; free some and run it again") from error
-        raise StoreError(f"a segment in {directory} cannot be written: {error.strerror or error}") from error
-
-
 def _sync_stream(stream: BinaryIO) -> None:
     stream.flush()
     os.fsync(stream.fileno())
-
-
-def _sync(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

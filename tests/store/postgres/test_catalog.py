@@ -168,6 +168,8 @@ def test_a_purge_leaves_no_word_in_the_tables_files_and_none_is_claimed_beside_a
     catalog, reader = open_catalog(address), open_catalog(address)
     document = add(catalog, "secret.txt", "The word is ZX-CANARY-91.\n")
     catalog.append_answer("a", "answered", {"quote": "ZX-CANARY-91"}, [document.id])
+    with psycopg.connect(address, autocommit=True) as sampling:
+        sampling.execute("ANALYZE")
     with reader.snapshot() as snapshot:
         number = snapshot.find_document("secret.txt").no
         assert catalog.purge_documents([number], [document.id]) == (1, 1)
@@ -180,6 +182,25 @@ def test_a_purge_leaves_no_word_in_the_tables_files_and_none_is_claimed_beside_a
     postgres_of_its_own.execute("CHECKPOINT")
     assert len(files) > 100
     assert not any(b"ZX-CANARY-91" in path.read_bytes() for path in files if path.exists())
+
+
+def test_a_purge_waits_for_readers_that_it_cannot_look_into(postgres, open_catalog, monkeypatch):
+    monkeypatch.setattr("gawah.store.postgres.database._REWRITE_TIMEOUT_S", 1)
+    for statement in ("CREATE ROLE plain LOGIN", "CREATE ROLE analyst LOGIN", "CREATE DATABASE plain OWNER plain"):
+        postgres.execute(statement)
+    address = postgres.address(database="plain")
+    catalog = open_catalog(address.replace("gawah@", "plain@"))
+    add(catalog, "secret.txt", "The word is ZX-CANARY-92.\n")
+    with psycopg.connect(address.replace("gawah@", "analyst@"), autocommit=True) as other:
+        other.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        other.execute("SELECT count(*) FROM pg_class")
+        with catalog.snapshot() as snapshot:
+            number = snapshot.find_document("secret.txt").no
+        catalog.purge_documents([number], [])
+        with pytest.raises(StoreBusyError, match="gawah rm --purge"):
+            catalog.vacuum()
+        other.execute("COMMIT")
+        catalog.vacuum()
 
 
 def test_rows_that_refer_to_nothing_are_found(catalog, address):

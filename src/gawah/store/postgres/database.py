@@ -32,9 +32,12 @@ UNION ALL
 SELECT 'constraint ' || conname || ' is not valid' FROM pg_constraint
 WHERE connamespace = current_schema()::regnamespace AND NOT convalidated
 """
+# Of another role's session a plain user sees no snapshot, only that a transaction is under way: that may hold one.
 _READERS = """
-SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
-AND backend_type = 'client backend' AND backend_xmin IS NOT NULL
+SELECT count(*) FROM pg_stat_activity a WHERE datname = current_database() AND pid <> pg_backend_pid()
+AND (backend_type = 'client backend' AND backend_xmin IS NOT NULL
+  OR backend_type IS NULL AND usesysid IS NOT NULL
+  AND EXISTS (SELECT 1 FROM pg_locks l WHERE l.pid = a.pid AND l.locktype = 'virtualxid' AND l.granted))
 """
 _REFERENCES = (
     ("contents", "document_no", "documents", "no"),

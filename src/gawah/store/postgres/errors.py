@@ -81,6 +81,10 @@ def _translated(error: psycopg.Error, address: Address) -> GawahError:
         return StoreCorruptError(f"{where} would hold rows that contradict each other ({line}); nothing was written")
     if state == "25006":
         return StoreError(f"{where} takes no writes: it is a standby or set to read only; name the primary")
+    if state == "42P01":
+        return StoreError(
+            f"{where} holds no store any more ({line}); restore it from a backup, or make one with: gawah ingest FOLDER"
+        )
     if state == "42501":
         return StoreError(f"{where}: {line}; let this user own the database, or grant it CREATE on its schema")
     if isinstance(error, psycopg.DataError):
