@@ -283,4 +283,6 @@ def _storage_errors(file: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno in NO_ROOM:
             raise StoreFullError(f"no room left beside {file}; free some and run the command again") from error
-        raise StoreError(f"{file}: {error.strerror or error}; check the path, and the permissions of its folder") from error
+        raise StoreError(
+            f"{file}: {error.strerror or error}; check the path, and the permissions of its folder"
+        ) from error
