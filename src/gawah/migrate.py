@@ -44,8 +44,8 @@ def follow(catalog: Catalog, configured: Embedder, load: LoadModel) -> Followed:
         return Followed(configured)
     if not any(one.model == configured.stamp for one in generations):
         return Followed(configured)
-    day = f" on {time.strftime('%Y-%m-%d', time.gmtime(active.switched_at))}" if active.switched_at else ""
-    note = f"the store stands under {active.model.name} since generation {active.id}{day}, not under {configured.stamp.name}"
+    day = f", since {time.strftime('%Y-%m-%d', time.gmtime(active.switched_at))}" if active.switched_at else ""
+    note = f"this store's model is {active.model.name} (generation {active.id}{day}), not {configured.stamp.name}"
     return Followed(load_model_of(active, load), f"{note}; set model = {active.source}")
 
 
@@ -57,7 +57,9 @@ def load_model_of(generation: Generation, load: LoadModel) -> Embedder:
     try:
         embedder = load(generation.source)
     except ModelError as error:
-        raise StampMismatchError(f"{wanted}, which cannot be loaded: {error}; set model to where it is") from error
+        raise StampMismatchError(
+            f"{wanted}, which cannot be loaded ({error}); say where it is: gawah migrate --model FOLDER"
+        ) from error
     if embedder.stamp != generation.model:
         raise StampMismatchError(
             f"{wanted} ({generation.model.sha256[:12]}), but {generation.source} is {embedder.stamp.name} "

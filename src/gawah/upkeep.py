@@ -172,7 +172,7 @@ def _check_log(catalog: Catalog) -> Check:
     records = catalog.load_answers()
     faults = [f"altered at {answer_id}" for answer_id in broken_links(records)[:1]]
     faults += [fault] if (fault := fault_at_end(head, records)) else []
-    return Check("answer log", not faults, "; ".join(faults) or f"{len(records)} outcomes, chain holds")
+    return Check("answer log", not faults, "; ".join(faults) or f"{_counted(len(records), 'outcome')}, chain holds")
 
 
 def _check_model(snapshot: Snapshot, embedder: Embedder) -> Check:
@@ -232,7 +232,9 @@ def _check_index(snapshot: Snapshot, index: MaintainedIndex) -> Iterator[Check]:
     segments = snapshot.segments()
     problems = index.check(snapshot)
     advice = "; `gawah doctor --repair` builds them again from the catalog"
-    yield Check("segments", not problems, f"{len(segments)} segments" if not problems else "; ".join(problems) + advice)
+    yield Check(
+        "segments", not problems, _counted(len(segments), "segment") if not problems else "; ".join(problems) + advice
+    )
     try:
         view = index.view(snapshot)
     except GawahError as error:
@@ -252,3 +254,7 @@ def _check_documents(records: Sequence[DocumentRecord]) -> Check:
     if failed and failed[0].failure:
         detail += f"; first: {failed[0].name}: {failed[0].failure.code}"
     return Check("documents", not open_ones, detail)  # a file that can never be read is no fault of the store
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from gawah.types import DocumentRecord
 
 PARTIAL = 4
+_NAMES_SHOWN = 5  # of stale and of failed documents, by `status`
 _PAGE_COUNTS = ("pages", "pages_ocr", "pages_unread", "pages_low_confidence")
 
 
@@ -200,10 +201,19 @@ def status(
         print_json(facts)
         return
     facts["generations"] = [f"{one['generation']} {one['state']} {one['model']}" for one in facts["generations"]]
+    for key in ("stale", "failed"):
+        facts[key] = _some(facts[key])
     for key, value in facts.items():
         shown = ", ".join(f"{n} {state}" for state, n in value.items()) if isinstance(value, dict) else value
         shown = ", ".join(shown) if isinstance(shown, list) else shown
         say(f"{key:20} {shown if shown not in ('', None) else '-'}")
+
+
+def _some(names: list[str]) -> str:
+    """The names in a row; where they are many the first of them, and how many there are."""
+    if len(names) <= _NAMES_SHOWN:
+        return ", ".join(names)
+    return f"{len(names)}: {', '.join(names[:_NAMES_SHOWN])}, … (gawah ls shows all)"
 
 
 @click.command(short_help="Remove documents and all that was made of them.")

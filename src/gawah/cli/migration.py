@@ -64,7 +64,8 @@ def _run(upgrade: Upgrade, *, switch: bool, as_json: bool) -> None:
         if as_json:
             print_json({**_upgrade_json(upgrade), "switched": False, "documents": 0, "chunks": 0})
         else:
-            say(f"generation {active.id} with {active.model.name} is the active one already: nothing to do")
+            place = f" (its model is looked for at {chosen.source})" if chosen.source else ""
+            say(f"generation {active.id} with {active.model.name} is the active one already: nothing to do{place}")
         return
     if not as_json:
         for line in upgrade.warnings:
@@ -76,15 +77,18 @@ def _run(upgrade: Upgrade, *, switch: bool, as_json: bool) -> None:
     if as_json:
         print_json({**_upgrade_json(upgrade), "switched": switch, "documents": len(ended)})
         return
-    brought = f"{counted(len(ended), 'document')} brought into generation {chosen.id} ({chosen.model.name})"
+    named = f"generation {chosen.id} ({chosen.model.name})"
+    brought = f"{counted(len(ended), 'document')} brought into {named}"
     if switch:
-        say(f"{brought}; it answers from now on: set model = {chosen.source or chosen.model.name}")
+        head = f"{brought}; it" if ended else named
+        say(f"{head} answers from now on: set model = {chosen.source or chosen.model.name}")
         say(
             "the generation before is kept: gawah migrate --rollback goes back, gawah migrate --drop removes it",
             err=True,
         )
     else:
-        say(f"{brought}; generation {active.id} still answers: gawah migrate switches")
+        head = brought if ended else f"{named} is complete"
+        say(f"{head}; generation {active.id} still answers: gawah migrate switches")
 
 
 def _upgrade_json(upgrade: Upgrade) -> dict[str, Any]:

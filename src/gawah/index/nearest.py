@@ -10,6 +10,7 @@ import contextlib
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +26,15 @@ _ROWS_A_BLOCK = 16384  # 128 KiB of one word of sign bits: stays in the second-l
 _ROWS_A_TASK = 131072  # three milliseconds' worth for one core
 _FEW_ROWS = 32768
 _WORDS_AT_ONCE = 3  # of which the counts fit in a byte
-_ASKED_OF_GRAPH = 300  # rows; of those the exact scores find the best
-_ASKED_MORE = 3  # times the cutoff
-_ASKED_AT_MOST = 4000  # then a scan of sign bits is as fast, and knows of masks
+_ASKED_OF_GRAPH = 800  # rows; of those the exact scores find the best: of a million .98 of the best 25, of 300 .97
+_ASKED_MORE = 5  # times the cutoff
+_ASKED_AT_MOST = 5000  # then a scan of sign bits is as fast, and knows of masks
 _ROWS_RESCORED_A_BLOCK = 2048  # 6 MiB of 384 float64
 _FEW = 0.25  # gathering rows costs about four times what scanning one does
 
 _Task = tuple[NDArray[np.uint64], NDArray[np.uint16]]  # sign bits of some rows, and where their distances go
+
+_Result = TypeVar("_Result")
 
 Mask = NDArray[np.bool_] | None
 """Which rows of a part may be returned; None for all."""
@@ -103,24 +106,33 @@ def _side_by_side(pool: Pool | None, tasks: deque[_Task], work: Callable[[_Task]
             other.result()
 
 
-def rows_by_graph(
-    graph: Graph | None, part: Part, mask: Mask, n_admitted: int, query: NDArray[np.float64], cutoff: int
-) -> NDArray[np.int64] | None:
-    """Rows that are probably the nearest of those the mask admits; None where that is better asked another way.
+def later(pool: Pool | None, work: Callable[..., _Result], *given: object) -> Callable[[], _Result]:
+    """Has the pool begin a piece of work; what is returned waits for it, or does it where no thread was free."""
+    if pool is None or pool.n_threads == 1:
+        return lambda: work(*given)
+    begun = pool.submit(work, *given)
+    return lambda: work(*given) if begun.cancel() else begun.result()
 
-    A graph knows of no masks: it is asked for as many more rows as the mask will refuse, unless those become too many.
-    """
-    if graph is None or not n_admitted:
-        return None
-    n_asked = max(_ASKED_OF_GRAPH, int(_ASKED_MORE * cutoff))
+
+def suits_graph(part: Part, n_admitted: int, cutoff: int) -> bool:
+    """Whether a graph may be asked: it knows of no masks, so for as many more rows as the mask will refuse."""
+    return n_admitted > 0 and _n_asked(part.n_chunks, n_admitted, cutoff) <= _ASKED_AT_MOST
+
+
+def rows_by_graph(
+    graph: Graph, mask: Mask, n_admitted: int, query: NDArray[np.float64], cutoff: int
+) -> NDArray[np.int64] | None:
+    """Rows that are probably the nearest of those the mask admits; None where the graph named too few of these."""
     if mask is None:
-        return np.sort(graph.nearest(query, n_asked))
-    n_asked = int(1.2 * n_asked * part.n_chunks / n_admitted) + 1
-    if n_asked > _ASKED_AT_MOST:
-        return None
-    rows = np.sort(graph.nearest(query, n_asked))
+        return np.sort(graph.nearest(query, _n_asked(n_admitted, n_admitted, cutoff)))
+    rows = np.sort(graph.nearest(query, _n_asked(len(mask), n_admitted, cutoff)))
     admitted = rows[mask[rows]]
     return admitted if len(admitted) >= min(cutoff, n_admitted) else None
+
+
+def _n_asked(n_rows: int, n_admitted: int, cutoff: int) -> int:
+    n_asked = max(_ASKED_OF_GRAPH, int(_ASKED_MORE * cutoff))
+    return n_asked if n_rows == n_admitted else int(1.2 * n_asked * n_rows / n_admitted) + 1
 
 
 def refined(

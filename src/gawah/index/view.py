@@ -95,22 +95,38 @@ class LocalView:
         ]
         if cutoff < 1 or not sum(n_admitted):
             return []
-        rows: list[NDArray[np.int64] | None] = [
-            nearest.rows_by_graph(portion.graph, portion.part, mask, n, query, cutoff)
-            for portion, mask, n in zip(self._portions, masks, n_admitted, strict=True)
+        rows: list[NDArray[np.int64] | None] = [None] * len(self._parts)
+        asked = [
+            (at, nearest.later(self._pool, nearest.rows_by_graph, portion.graph, mask, n, query, cutoff))
+            for at, (portion, mask, n) in enumerate(zip(self._portions, masks, n_admitted, strict=True))
+            if portion.graph is not None and nearest.suits_graph(portion.part, n, cutoff)
         ]
-        rest = [at for at, found in enumerate(rows) if found is None]
-        by_bits = self._prefilter_above is not None and sum(n_admitted[at] for at in rest) > self._prefilter_above
-        parts, left = [self._parts[at] for at in rest], [masks[at] for at in rest]
-        if by_bits:
-            looked_at = nearest.rows_by_bits(parts, left, query, cutoff, self._pool)
-        else:
-            looked_at = [nearest.every_row(part, mask) for part, mask in zip(parts, left, strict=True)]
-        for at, some in zip(rest, looked_at, strict=True):
-            rows[at] = some
+        by_graph = {at for at, _ in asked}
+        self._look_at([at for at in range(len(rows)) if at not in by_graph], rows, masks, n_admitted, query, cutoff)
+        for at, answer in asked:
+            rows[at] = answer()
+        self._look_at([at for at, found in enumerate(rows) if found is None], rows, masks, n_admitted, query, cutoff)
         near = nearest.refined(self._parts, [some for some in rows if some is not None], query, cutoff)
         scores = [nearest.exact_dots(part.vectors, some, query) for part, some in zip(self._parts, near, strict=True)]
         return self._ranked(near, scores, cutoff)
+
+    def _look_at(
+        self,
+        which: Sequence[int],
+        rows: list[NDArray[np.int64] | None],
+        masks: Sequence[nearest.Mask],
+        n_admitted: Sequence[int],
+        query: NDArray[np.float64],
+        cutoff: int,
+    ) -> None:
+        """Fills in the rows of some portions that may be the nearest: all admitted ones, or those sign bits name."""
+        parts, admitted = [self._parts[at] for at in which], [masks[at] for at in which]
+        if self._prefilter_above is not None and sum(n_admitted[at] for at in which) > self._prefilter_above:
+            found = nearest.rows_by_bits(parts, admitted, query, cutoff, self._pool)
+        else:
+            found = [nearest.every_row(part, mask) for part, mask in zip(parts, admitted, strict=True)]
+        for at, some in zip(which, found, strict=True):
+            rows[at] = some
 
     def bm25(self, terms: Sequence[str], cutoff: int, only: NDArray[np.int64] | None = None) -> list[tuple[str, float]]:
         """(chunk id, BM25 score > 0), by (-score, chunk id); a term that is given twice counts twice."""

@@ -49,10 +49,12 @@ class Moved:
 def export_store(catalog: SqlCatalog, originals: Originals, file: Path) -> Moved:
     """Writes a store, as of one moment, beside whoever works on it. The file is there whole or not at all.
 
-    Raises UsageError when the file is there already, StoreError, StoreFullError.
+    Raises UsageError when the file is there already or its folder is not, StoreError, StoreFullError.
     """
     if file.exists():
         raise UsageError(f"{file} is there already; name a new file")
+    if not file.parent.is_dir():
+        raise UsageError(f"there is no folder {file.parent}; make it, or name another file")
     unfinished = file.with_name(f".{file.name}-{secrets.token_hex(4)}")
     with _storage_errors(file):
         try:

@@ -50,7 +50,8 @@ def open_raw(address: Address) -> Raw:
     except psycopg.Error as error:
         line = address.without_secrets(str(error))
         raise StoreError(
-            f"{address.shown} cannot be reached ({line}); check that the server runs and the address"
+            f"{address.shown} cannot be reached ({line}); check that the server runs, the names of host, database and user, "
+            "and the password (PGPASSWORD or ~/.pgpass)"
         ) from None
     try:
         _require_utf8(raw, address)

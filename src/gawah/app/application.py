@@ -1,9 +1,8 @@
-"""The composition root: settings to working parts. Only this module names concrete classes; nothing is built before use."""
+"""gawah over one store: what people do with it, and the parts it works with, which follow the store's active model."""
 
 from __future__ import annotations
 
 import contextlib
-import os
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
@@ -11,57 +10,45 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
-from gawah.ask import Assistant, ask
-from gawah.chunk import Audit, Chunking
-from gawah.cite import Hear
-from gawah.config import Settings, pinned_model
-from gawah.errors import (
-    ConfigurationError,
-    ModelError,
-    ModelMissingError,
-    NotFoundError,
-    StampMismatchError,
-    StoreError,
+from gawah.app.parts import (
+    analyze_document,
+    build_embedder,
+    build_gate,
+    build_generator,
+    build_reranker,
+    limits_of,
+    open_catalog,
+    options_of,
+    source_of,
 )
-from gawah.extract.detect import detect
+from gawah.ask import Assistant, ask
+from gawah.chunk import Chunking
+from gawah.cite import Hear
+from gawah.config import Settings
+from gawah.errors import ConfigurationError, ModelError, ModelMissingError, StampMismatchError, StoreError
 from gawah.extract.registry import extractor_for
-from gawah.extract.sandbox import Limits, Options, Sandbox
+from gawah.extract.sandbox import Sandbox
 from gawah.extract.senses import Senses
 from gawah.gate import (
-    CalibratedGate,
     CalibrationStamp,
-    Gate,
-    ReferenceGate,
-    differences,
-    load_calibration,
-    packaged_calibration,
 )
-from gawah.generate import ExtractiveGenerator
 from gawah.index.local import GRAPH_FROM, LocalIndex
 from gawah.index.qdrant import QdrantIndex
 from gawah.index.qdrant_requests import Connection
 from gawah.ingest import PIPELINE, Intake, Plan, plan_folder, queue_plan, run_jobs, stale_parts
 from gawah.migrate import Followed, LoadModel, follow, load_model_of
-from gawah.models.encoder import load_encoder
-from gawah.models.folder import fetch_advice, fetched_folder
-from gawah.models.shelf.known import DEFAULT_RERANKER, KNOWN
 from gawah.ports import Embedder, Generator, Reranker
-from gawah.rerank import CrossReranker, LateInteraction
 from gawah.retrieve import Retrieved, Retriever, retrieve
-from gawah.sources import found_file, read_source
 from gawah.store.answers import broken_links, fault_at_end
-from gawah.store.catalog import SqlCatalog, SqliteCatalog
 from gawah.store.keyring import KeyRing
 from gawah.store.moving import Moved, export_store, import_store
 from gawah.store.originals import Originals
 from gawah.store.uploads import Uploads
-from gawah.text import analyze, identifier_terms
-from gawah.types import Chunk, Document, DocumentRecord, Filter, Generation, ModelStamp, Outcome, SourceFile
+from gawah.types import Document, DocumentRecord, Filter, Generation, ModelStamp, Outcome, SourceFile
 from gawah.upkeep import Check, MaintainedIndex, Removed, examine, finish_purge, purge, remove, repair, tidy
 from gawah.verify import CitationCheck, SourceReader, verify_answer
 
 _MEGABYTE = 1_000_000
-_MEBIBYTE = 1 << 20
 _MOST_SWITCHES = 3  # within one question; who switches faster than a model is loaded is told that it is refused
 _TIDY_EVERY_CHUNKS = 4096  # a long ingest seals now and then, so that readers keep a short tail
 
@@ -466,178 +453,3 @@ class Application:
     def examine(self) -> Iterator[Check]:
         self.follow()
         return examine(self.catalog, self.index, self.embedder)
-
-
-def open_catalog(settings: Settings, *, create: bool = False) -> SqlCatalog:
-    """The catalog of the settings: a database, or a file in the store's folder. Raises as their classes do."""
-    address = settings.catalog.get_secret_value()
-    if not address:
-        return SqliteCatalog(settings.store, create=create)
-    try:
-        from gawah.store.postgres.catalog import PostgresCatalog
-    except ImportError as error:
-        raise ConfigurationError(
-            f"a catalog in PostgreSQL needs psycopg ({error}); install it with: pip install 'gawah[postgres]'"
-        ) from error
-    return PostgresCatalog(address, settings.store, create=create)
-
-
-def analyze_document(text: str) -> tuple[list[str], list[str]]:
-    """Terms of an embedded text: those that count to its length, and those of its identifiers."""
-    return analyze(text), identifier_terms(text)
-
-
-def source_of(model: str) -> str:
-    """A setting `model` as it means the same from any folder: a path is made absolute, a name and a pin stay."""
-    named, sha256 = pinned_model(model)
-    path = Path(named).expanduser()
-    return f"{path.resolve()}{f'@sha256:{sha256}' if sha256 else ''}" if path.is_dir() else model
-
-
-def build_embedder(settings: Settings) -> Embedder:
-    name, sha256 = pinned_model(settings.model)
-    return load_encoder(
-        name,
-        expected_sha256=sha256,
-        cache_directory=settings.cache,
-        n_threads=settings.threads or None,
-    )
-
-
-def build_reranker(settings: Settings) -> tuple[Reranker | None, tuple[str, ...]]:
-    """The reranker of the settings, and a line where it is not the one they ask for.
-
-    Where the cross-encoder that is asked for without naming one is not on this machine, late interaction takes its place
-    and every result says so. Raises ModelError for one that is named and is not there, or cannot be used.
-    """
-    kind, _, named = settings.rerank.partition(":")
-    if kind == "none":
-        return None, ()
-    if kind == "late":
-        return LateInteraction(), ()
-    from gawah.models.cross_encoder import load_cross_encoder
-
-    try:
-        found = load_cross_encoder(
-            named.strip() or DEFAULT_RERANKER, cache_directory=settings.cache, n_threads=settings.threads or None
-        )
-    except ModelMissingError as error:
-        if named:
-            raise
-        return LateInteraction(), (f"reranked by late interaction, not by a cross-encoder: {error}",)
-    return CrossReranker(found), ()
-
-
-def build_gate(settings: Settings, stamp: CalibrationStamp) -> tuple[Gate, tuple[str, ...]]:
-    """The gate of the settings, and a note where it is not the one they ask for.
-
-    Raises ConfigurationError for a calibration that was named and does not hold here. Where only the one that ships does
-    not hold, the reference gate decides and every outcome says so.
-    """
-    reference = ReferenceGate(settings.gate_threshold, settings.passages)
-    kind, _, named = settings.gate.partition(":")
-    if kind == "reference":
-        return reference, ()
-    if named:
-        return CalibratedGate(load_calibration(Path(named.strip()).expanduser(), stamp), settings.passages), ()
-    calibration = packaged_calibration()
-    if differing := differences(calibration.stamp, stamp):
-        return reference, (
-            f"gated by cosine distance: no calibration holds for this {differing}; `gawah calibrate` makes one",
-        )
-    return CalibratedGate(calibration, settings.passages), ()
-
-
-def build_generator(settings: Settings, embedder: Embedder) -> Generator:
-    if settings.generator == "extractive":
-        return ExtractiveGenerator(embedder)
-    if settings.generator == "local":
-        if not settings.generator_model:
-            raise ConfigurationError(
-                "the local generator needs a model: set generator_model to a GGUF file (GAWAH_GENERATOR_MODEL)"
-            )
-        from gawah.generate.local import LocalGenerator
-
-        return LocalGenerator(_gguf_model(settings), threads=settings.threads, deadline_s=settings.generator_timeout_s)
-    if not settings.generator_model:
-        raise ConfigurationError("the openai generator needs a model name: set generator_model (GAWAH_GENERATOR_MODEL)")
-    from gawah.generate.openai import OpenAIGenerator
-
-    return OpenAIGenerator(
-        base_url=settings.openai_url,
-        model=settings.generator_model,
-        api_key=settings.openai_key.get_secret_value(),
-        deadline_s=settings.generator_timeout_s,
-    )
-
-
-def _gguf_model(settings: Settings) -> Path:
-    """A file or folder, or the folder of a model that was fetched by its name; ModelMissingError for a known name."""
-    named = settings.generator_model
-    path = Path(named).expanduser()
-    if path.exists():
-        return path
-    if fetched := fetched_folder(named, settings.cache):
-        return fetched.directory
-    if any(named in (model.name, model.repository) for model in KNOWN):
-        raise ModelMissingError(f"the model {named} is not on this machine; {fetch_advice(named)}")
-    return path
-
-
-def extract_file(settings: Settings, file: Path) -> Document:
-    """A file's document, read as ingest reads it, without a store; raises NotFoundError, ExtractionError."""
-    source, data = _read_file(settings, file)
-    with Sandbox(limits_of(settings), options_of(settings)) as sandbox:
-        return sandbox.extract(source, data)
-
-
-def draw_page(settings: Settings, file: Path, number: int, png: Path) -> tuple[int, int]:
-    """Writes a page of a PDF or an image as a PNG, with frames around what was read and what was taken out; their counts.
-
-    Raises UsageError for a type without pages, NotFoundError for a page or file that is not there, ExtractionError.
-    """
-    from gawah.extract.showing import shown_page, with_boxes
-
-    source, data = _read_file(settings, file)
-    with Sandbox(limits_of(settings), options_of(settings)) as sandbox:
-        shown = shown_page(sandbox, data, detect(source.media_type, data).media_type, number)
-        document = sandbox.extract(source, data)
-    picture, n_places, n_removed = with_boxes(shown, document, number)
-    picture.save(png, "PNG")
-    return n_places, n_removed
-
-
-def _read_file(settings: Settings, file: Path) -> tuple[SourceFile, bytes]:
-    found = found_file(file.absolute().as_uri())
-    if found is None:
-        if os.path.isdir(file):  # noqa: PTH112 — Path.is_dir raises for names that are too long
-            raise NotFoundError(f"{str(file)!r} is a folder; name a file in it")
-        raise NotFoundError(f"no such file: {str(file)!r}; check the path")
-    return read_source(found, settings.collection, file.name, settings.max_file_mb * _MEGABYTE)
-
-
-def chunk_file(
-    settings: Settings, file: Path, *, strategy: str = "E", reference: bool = False, title: str | None = None
-) -> tuple[list[Chunk], Audit]:
-    """A file's chunks and the audit of them, without a store. The reference's title is the file's name without ending."""
-    document = extract_file(settings, file)
-    embedder = build_embedder(settings)
-    chunking = Chunking(strategy, "reference" if reference else "blocks", settings.target_chars)
-    count, window = embedder.count_tokens, embedder.stamp.window_tokens
-    chunks = chunking.chunks(document, count_tokens=count, window_tokens=window, title=title or "")
-    return chunks, chunking.audit(document, chunks, count_tokens=count, window_tokens=window)
-
-
-def limits_of(settings: Settings) -> Limits:
-    return Limits(
-        memory_bytes=settings.extract_memory_mb * _MEBIBYTE,
-        cpu_s=max(1, settings.extract_wall_s // 2),
-        wall_s=settings.extract_wall_s,
-    )
-
-
-def options_of(settings: Settings) -> Options:
-    return Options(
-        speech_model="" if settings.speech_model is None else str(settings.speech_model.absolute()),
-        ocr_languages=settings.ocr_languages,
-    )
