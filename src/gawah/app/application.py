@@ -163,7 +163,14 @@ class Application:
     @property
     def assistant(self) -> Assistant:
         with self._remaking:
-            return self._for_active.assistant
+            parts = self._for_active
+            try:
+                return parts.assistant
+            except ConfigurationError:  # that of a generation which was switched away from meanwhile, perhaps
+                self.follow()
+                if self._for_active is parts:
+                    raise
+                return self._for_active.assistant
 
     @property
     def intake(self) -> Intake:
