@@ -12,7 +12,7 @@ from gawah.app import build_gate
 from gawah.errors import ConfigurationError, ModelError, ModelMissingError
 from gawah.eval.collection import load_collection
 from gawah.evaluate import Workshop, evaluate
-from gawah.gate import CalibrationStamp, ReferenceGate, packaged_calibration
+from gawah.gate import ReferenceGate, packaged_calibration
 from gawah.models.shelf.place import shelf_of
 from gawah.testing.embedder import FakeEmbedder
 from gawah.testing.reranker import FakeReranker
@@ -134,7 +134,7 @@ def test_another_reranker_is_another_stamp_so_the_reference_gate_decides_and_say
     shipped = packaged_calibration().stamp
     reranker = make_app(rerank=f"cross-encoder:{checkpoint}").gate_stamp.reranker
     assert reranker.startswith("cross-encoder:cross@")
-    stamp = CalibrationStamp(shipped.model_sha256, shipped.token_format, shipped.pipeline, shipped.chunker, reranker)
+    stamp = replace(shipped, reranker=reranker)
     gate, notes = build_gate(make_app().settings, stamp)
     assert isinstance(gate, ReferenceGate)
     assert notes == ("gated by cosine distance: no calibration holds for this reranker; `gawah calibrate` makes one",)

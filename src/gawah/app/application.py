@@ -250,6 +250,7 @@ class Application:
             pipeline=PIPELINE,
             chunker=self.chunking.name,
             reranker=reranker.name if reranker else "none",
+            recipe_sha256=model.recipe_sha256,
         )
 
     @cached_property

@@ -27,6 +27,7 @@ class CalibrationStamp:
     pipeline: str
     chunker: str
     reranker: str
+    recipe_sha256: str = ""  # of the model's tokenizer, pooling, shape; empty in calibrations of the first release
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,12 @@ def packaged_calibration() -> Calibration:
 
 def differences(one: CalibrationStamp, other: CalibrationStamp) -> str:
     """The parts in which two stamps differ, named in a row; empty when they are equal."""
-    names = ("model_sha256", "token_format", "pipeline", "chunker", "reranker")
-    differing = [name.removesuffix("_sha256") for name in names if getattr(one, name) != getattr(other, name)]
-    return ", ".join(name.replace("_", " ") for name in differing)
+    parts = {
+        "model_sha256": "model",
+        "recipe_sha256": "recipe of the model",
+        "token_format": "token format",
+        "pipeline": "pipeline",
+        "chunker": "chunker",
+        "reranker": "reranker",
+    }
+    return ", ".join(said for name, said in parts.items() if getattr(one, name) != getattr(other, name))
