@@ -43,7 +43,7 @@ def filled(make_app, folder):
 
 def with_reranker(app, **changes):
     """The application with another retriever; its assistant is made after this."""
-    app.__dict__["retriever"] = replace(app.retriever, **changes)
+    app._for_active.__dict__["retriever"] = replace(app.retriever, **changes)
     return app
 
 
