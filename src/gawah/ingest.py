@@ -38,6 +38,7 @@ from gawah.types import (
     Failure,
     IndexedChunk,
     Job,
+    ModelStamp,
     SourceFile,
     Stamp,
 )
@@ -53,6 +54,31 @@ EXTRACT_AHEAD_AT_LEAST = (
 
 
 @dataclass(frozen=True, slots=True)
+class Practice:
+    """How documents are made today. `senses_for` a media type and a document's quality: see extract.senses."""
+
+    model: ModelStamp
+    chunker: str
+    extractor_for: Callable[[str], str]
+    senses_for: Callable[[str, Mapping[str, int]], str | None]
+
+    def stamp(self, media_type: str, quality: Mapping[str, int], extractor: str) -> Stamp:
+        """`extractor` names the one that read the document, "name/version", with what else it was read with behind a blank."""
+        name, _, senses = extractor.partition(" ")
+        found = self.senses_for(media_type, quality)
+        current = f"{self.extractor_for(media_type) or name} {senses if found is None else found}"
+        return Stamp(model=self.model, pipeline=PIPELINE, chunker=self.chunker, extractor=current.rstrip())
+
+    def stale_parts(self, record: DocumentRecord) -> tuple[str, ...]:
+        """Names of the parts of a document's stamp that differ from what would be written today."""
+        if record.stamp is None:
+            return ()
+        current = self.stamp(record.media_type, record.quality, record.stamp.extractor)
+        names = ("model", "pipeline", "chunker", "extractor")
+        return tuple(name for name in names if getattr(current, name) != getattr(record.stamp, name))
+
+
+@dataclass(frozen=True, slots=True)
 class Intake:
     """What ingest works with. `senses_for` a media type and a document's quality: see extract.senses."""
 
@@ -63,6 +89,10 @@ class Intake:
     senses_for: Callable[[str, Mapping[str, int]], str | None]
     chunking: Chunking
     max_file_bytes: int
+
+    @property
+    def practice(self) -> Practice:
+        return Practice(self.embedder.stamp, self.chunking.name, self.extractor_for, self.senses_for)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,33 +196,11 @@ def _why(intake: Intake, found: FoundFile, record: DocumentRecord | None) -> str
         return "retry" if outdated or (record.failure and record.failure.retryable) else ""
     if record.state is not DocumentState.READY:
         return "retry"
-    return "stale" if stale_parts(intake, record) else ""
+    return "stale" if intake.practice.stale_parts(record) else ""
 
 
 def _supported(intake: Intake, record: DocumentRecord) -> bool:
     return bool(record.media_type) and bool(intake.extractor_for(record.media_type))
-
-
-def stale_parts(intake: Intake, record: DocumentRecord) -> tuple[str, ...]:
-    """Names of the parts of a document's stamp that differ from what this code would write today."""
-    if record.stamp is None:
-        return ()
-    current = stamp_for(intake, record.media_type, record.quality, record.stamp.extractor)
-    names = ("model", "pipeline", "chunker", "extractor")
-    return tuple(name for name in names if getattr(current, name) != getattr(record.stamp, name))
-
-
-def stamp_for(intake: Intake, media_type: str, quality: Mapping[str, int], extractor: str) -> Stamp:
-    """`extractor` names the one that read the document, "name/version", with what else it was read with behind a blank."""
-    name, _, senses = extractor.partition(" ")
-    found = intake.senses_for(media_type, quality)
-    current = f"{intake.extractor_for(media_type) or name} {senses if found is None else found}"
-    return Stamp(
-        model=intake.embedder.stamp,
-        pipeline=PIPELINE,
-        chunker=intake.chunking.name,
-        extractor=current.rstrip(),
-    )
 
 
 def _free_name(found: FoundFile, root: Path, holders: Mapping[str, str]) -> str | None:
@@ -322,7 +330,7 @@ def _finish(intake: Intake, job: Job, prepared: _Prepared | Failure) -> None:
         try:
             _embed(intake, job, prepared.chunks)
             document = prepared.document
-            stamp = stamp_for(intake, document.source.media_type, document.quality, document.extractor)
+            stamp = intake.practice.stamp(document.source.media_type, document.quality, document.extractor)
             counters = count_chunks(intake.embedder, document, prepared.chunks)
             catalog.commit_document(job, document, prepared.chunks, stamp, counters)
             return

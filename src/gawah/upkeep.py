@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from gawah.errors import GawahError, StoreError
+from gawah.errors import GawahError, ModelError, StampMismatchError, StoreError
 from gawah.fingerprint import sha256_text
 from gawah.ports import Catalog, Embedder, IndexFeed, IndexView, Rewritten, SegmentRecord, Snapshot
 from gawah.store.answers import broken_links, fault_at_end
@@ -144,8 +144,8 @@ class Check:
     detail: str
 
 
-def examine(catalog: Catalog, index: MaintainedIndex, embedder: Embedder) -> Iterator[Check]:
-    """The doctor's checks of a store; each says what it found, none repairs anything."""
+def examine(catalog: Catalog, index: MaintainedIndex, embedder: Callable[[], Embedder]) -> Iterator[Check]:
+    """The doctor's checks of a store; each says what it found, none repairs anything. `embedder` may find its model gone."""
     yield _check_files(catalog)
     yield _check_log(catalog)
     yield _check_generations(catalog, index)
@@ -190,8 +190,11 @@ def _check_log(catalog: Catalog) -> Check:
     return Check("answer log", not faults, "; ".join(faults) or f"{_counted(len(records), 'outcome')}, chain holds")
 
 
-def _check_model(snapshot: Snapshot, embedder: Embedder) -> Check:
-    ours = embedder.stamp
+def _check_model(snapshot: Snapshot, embedder: Callable[[], Embedder]) -> Check:
+    try:
+        ours = embedder().stamp
+    except (ModelError, StampMismatchError) as error:
+        return Check("model", False, str(error))  # noqa: FBT003
     detail = f"{ours.name}, {ours.dimensions} dimensions, window {ours.window_tokens}, sha256 {ours.sha256[:12]}"
     same = snapshot.model is None or snapshot.model == ours
     return Check("model", same, detail if same else f"{detail}; the store was built with {snapshot.model}")

@@ -92,6 +92,21 @@ def test_a_half_built_generation_is_gone_on_with_or_dropped_and_nothing_else(sto
     assert b"generation 3" in store("migrate", "--model", third).stdout
 
 
+def test_a_store_whose_model_is_gone_can_be_looked_at(store, other_model, tmp_path):
+    """Nothing of its documents needs the encoder, and nothing is called stale because it is away."""
+    shutil.copytree(other_model, tmp_path / "gone")
+    store("migrate", "--model", tmp_path / "gone")
+    before = json.loads(store("ls", "--json").stdout)
+    shutil.rmtree(tmp_path / "gone")
+    assert json.loads(store("ls", "--json").stdout) == before
+    assert json.loads(store("status", "--json").stdout)["stale"] == []
+    assert b"40 EUR" in store("show", "fees.md").stdout
+    examined = {one["name"]: one for one in json.loads(store("doctor", "--json", code=1).stdout)["checks"]}
+    assert [name for name, one in examined.items() if not one["holds"]] == ["model"]
+    assert "gawah migrate --model" in examined["model"]["detail"]
+    assert b"gawah migrate --model" in store("search", "fee", code=5).stderr
+
+
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [

@@ -35,7 +35,7 @@ from gawah.gate import (
 from gawah.index.local import GRAPH_FROM, LocalIndex
 from gawah.index.qdrant import QdrantIndex
 from gawah.index.qdrant_requests import Connection
-from gawah.ingest import PIPELINE, Intake, Plan, plan_folder, queue_plan, run_jobs, stale_parts
+from gawah.ingest import PIPELINE, Intake, Plan, Practice, plan_folder, queue_plan, run_jobs
 from gawah.migrate import Followed, LoadModel, follow, load_model_of
 from gawah.ports import Embedder, Generator, Reranker
 from gawah.retrieve import Retrieved, Retriever, retrieve
@@ -431,10 +431,18 @@ class Application:
             return snapshot.find_document(id_or_name)
 
     def stale(self, record: DocumentRecord) -> tuple[str, ...]:
-        """The parts of a document's stamp that differ from what would be written today."""
-        if record.stamp is not None and record.stamp.model != self.embedder.stamp:
-            self.follow()
-        return stale_parts(self.intake, record)
+        """The parts of a document's stamp that differ from what would be written today.
+
+        While the model cannot be found the others are told: what is searchable was made with that very model.
+        """
+        if record.stamp is None:
+            return ()
+        model = record.stamp.model
+        with contextlib.suppress(ModelError, StampMismatchError):
+            if model != self.embedder.stamp:
+                self.follow()
+            model = self.embedder.stamp
+        return Practice(model, self.chunking.name, extractor_for, self.senses).stale_parts(record)
 
     def export(self, file: Path) -> Moved:
         """Writes the whole store into one file, as of one moment; nobody is held up."""
@@ -453,5 +461,6 @@ class Application:
             return repair(self.catalog, self.index)
 
     def examine(self) -> Iterator[Check]:
-        self.follow()
-        return examine(self.catalog, self.index, self.embedder)
+        with contextlib.suppress(ModelError, StampMismatchError):  # the check of the model says it
+            self.follow()
+        return examine(self.catalog, self.index, lambda: self.embedder)
