@@ -192,6 +192,7 @@ def status(
                 "generation": snapshot.generation,
                 "generations": [generation_json(*one) for one in generations],
                 "epoch": snapshot.epoch,
+                "index": app.settings.index,
                 "segments": len(snapshot.segments()),
                 "model": snapshot.model.name if snapshot.model else None,
                 "model_sha256": snapshot.model.sha256 if snapshot.model else None,
