@@ -16,7 +16,8 @@ from types import FrameType
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 MESSAGE = "interrupted; what was acknowledged is kept"
 _IMPORTING = "<frozen importlib._bootstrap>"
-_STORE = ("gawah.store", "contextlib")
+_STORE = "gawah.store"
+_BORDER = "contextlib"  # the store's transactions are entered and left through it; whatever runs inside of it may be raised in
 _RETRY_S = 0.01
 
 
@@ -42,14 +43,18 @@ def _leave(_signal: int, _frame: FrameType | None) -> None:
 
 def _raise(number: int, frame: FrameType | None) -> None:
     signal.signal(signal.SIGINT, _leave)
-    above, in_store = frame, False
+    above, in_store = frame, _module_of(frame) == _BORDER
     while above is not None:
         if above.f_code.co_filename == _IMPORTING:
             _leave(number, frame)
-        in_store = in_store or above.f_globals.get("__name__", "").startswith(_STORE)
+        in_store = in_store or _module_of(above).startswith(_STORE)
         above = above.f_back
     if in_store:
         signal.signal(signal.SIGALRM, _raise)
         signal.setitimer(signal.ITIMER_REAL, _RETRY_S)
     else:
         raise KeyboardInterrupt
+
+
+def _module_of(frame: FrameType | None) -> str:
+    return "" if frame is None else str(frame.f_globals.get("__name__", ""))
