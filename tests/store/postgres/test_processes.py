@@ -28,8 +28,12 @@ from gawah.errors import StoreError
 from gawah.testing.embedder import FakeEmbedder
 
 def open_app(store, cache):
-    options = {"store": store, "cache": cache}
-    return Application(load_settings(options=options).settings, embedder=FakeEmbedder())
+    settings = load_settings(options={"store": store, "cache": cache}).settings
+    while True:  # the server may be away just now
+        try:
+            return Application(settings, embedder=FakeEmbedder())
+        except StoreError:
+            select.select([], [], [], 0.02)
 """
 
 WORKER = (
@@ -51,7 +55,7 @@ READER = (
     OPEN
     + """
 app, n_looks, n_away = open_app(sys.argv[1], sys.argv[2]), 0, 0
-while not select.select([sys.stdin], [], [], 0.02)[0]:
+while n_looks < 4 or not select.select([sys.stdin], [], [], 0.02)[0]:
     try:
         with app.catalog.snapshot() as snapshot:
             view = app.index.view(snapshot)
