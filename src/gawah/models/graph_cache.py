@@ -81,18 +81,19 @@ def _build(checkpoint: GraphSource, folder: Path) -> None:
         manifest = {name: sha256_file(building / name) for name in (GRAPH_FILE, WEIGHTS_FILE)}
         (building / _MANIFEST).write_text(json.dumps({**manifest, "checkpoint": checkpoint.name}), encoding="utf-8")
         for path in (*building.iterdir(), building):
-            _flush(path)
+            flush_to_disk(path)
         if folder.is_dir():
             folder.rename(building / "damaged")
         folder.unlink(missing_ok=True)
         building.rename(folder)
-        _flush(folder.parent)
+        flush_to_disk(folder.parent)
         shutil.rmtree(folder / "damaged", ignore_errors=True)
     finally:
         shutil.rmtree(building, ignore_errors=True)
 
 
-def _flush(path: Path) -> None:
+def flush_to_disk(path: Path) -> None:
+    """Waits until a file, or the names in a folder, are on the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gawah.errors import ModelError
+from gawah.models.graph_cache import flush_to_disk
 from gawah.models.shelf.place import MANIFEST, Manifest, manifest_bytes
 
 _AT_FDCWD = -100
@@ -59,13 +60,13 @@ def install(folder: Path, manifest: Manifest, *, exchange: Exchange = exchange_f
                 path.unlink()  # left by an earlier fetch that broke off
         (building / MANIFEST).write_bytes(manifest_bytes(manifest))
         for path in (*building.rglob("*"), building):
-            _flush(path)
+            flush_to_disk(path)
         if folder.exists() and not exchange(building, folder):
             shutil.rmtree(_aside(folder), ignore_errors=True)
             folder.rename(_aside(folder))
         if not folder.exists():
             building.rename(folder)
-        _flush(folder.parent)
+        flush_to_disk(folder.parent)
     except OSError as error:
         raise ModelError(
             f"cannot write {folder}: {error.strerror or error}; check the disk and name another cache folder"
@@ -87,11 +88,3 @@ def tidy(folder: Path) -> None:
     """Removes what fetches left beside a model that is whole."""
     for path in (building_of(folder), _aside(folder)):
         shutil.rmtree(path, ignore_errors=True)
-
-
-def _flush(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
