@@ -96,7 +96,11 @@ def test_every_question_is_asked_tallied_and_kept(gawah_eval, write_set, tmp_pat
     assert "answered  u2" in done.stderr
     lines = [json.loads(line) for line in (out / "answers.jsonl").read_text().splitlines()]
     assert [line["id"] for line in lines] == ["fee", "boat", "u1", "u2"]
-    body = json.loads(gawah_eval(folder, "--answers", "--out", out, "--baseline", out, "--json", *wide).stdout)
+    page = out.parent / "page.html"
+    body = json.loads(
+        gawah_eval(folder, "--answers", "--out", out, "--baseline", out, "--json", "--report", page, *wide).stdout
+    )
+    assert "What was answered" in page.read_text(encoding="utf-8")
     assert body["answers"]["tally"]["answerable"]["all"]["answered"]["k"] == 2
     assert body["comparisons"]["answered right"]["losses"] == 0
     gawah_eval(folder, "--out", out, *wide)

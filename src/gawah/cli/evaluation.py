@@ -114,7 +114,7 @@ def evaluate_set(
         verdict = judge_run(run, baseline=before, max_bluff=max_bluff, answers=asked)
         metrics = write_files(run, out, asked) if out else metrics_of(run, asked)
     if report and drawn:
-        drawn(run, report)
+        drawn(run, asked, report)
     if as_json:
         print_json(_body(metrics, verdict))
     else:
@@ -126,7 +126,7 @@ def evaluate_set(
     return 0 if verdict.passes else _WORSE
 
 
-def _report_of(baseline: Path | None) -> Callable[[Run, Path], None]:
+def _report_of(baseline: Path | None) -> Callable[[Run, Answers | None, Path], None]:
     """What will write the report of a run; what it lacks is said before anything is measured."""
     from gawah.eval.record import write_files
     from gawah.eval.report import read_facts, require_matplotlib, write_report
@@ -134,9 +134,9 @@ def _report_of(baseline: Path | None) -> Callable[[Run, Path], None]:
     require_matplotlib()
     before = read_facts(baseline) if baseline else None
 
-    def write(run: Run, target: Path) -> None:
+    def write(run: Run, asked: Answers | None, target: Path) -> None:
         with tempfile.TemporaryDirectory(prefix="gawah-report-") as folder:
-            write_files(run, Path(folder))
+            write_files(run, Path(folder), asked)
             write_report(read_facts(Path(folder)), target, before=before)
 
     return write

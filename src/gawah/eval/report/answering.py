@@ -29,7 +29,7 @@ def answers_section(facts: RunFacts) -> Markup:
         return Markup("")
     fields = Fields(facts.written.metrics, str(facts.written.folder / "metrics.json")).inside("answers")
     judged = "a quote holds the needle" if fields.text("judged_by") == "quotes" else "the text holds the needle's words"
-    about = f"By {fields.text('answerer')}. An answer is right when {judged}; neither says that it is true."
+    about = f"By {fields.text('answerer')}. An answer is right when {judged}; that does not say that it is true."
     lines = [Fields(line, f"answers.jsonl: {key}") for key, line in facts.written.answers.items()]
     return section(
         "answers",
